@@ -29,7 +29,7 @@ def test_building_the_page_loads_no_model():
 
 
 def test_gradio_limits_no_concurrency_so_that_only_the_model_queue_orders_jobs(page):
-    names = {"on_follow", "on_ask", "on_compare", "on_sweep", "ask", "compress"}
+    names = {"on_follow", "on_ask", "on_compare", "ask", "compress"}
     shared = [fn for fn in page.fns.values() if fn.name in names | {"compare"}]
     assert {fn.name for fn in shared} == names | {"compare"}
     assert {fn.concurrency_limit for fn in shared} == {None}

@@ -28,11 +28,6 @@
 
   gleanvid.chooseExample = (path) => () => gleanvid.chooseClip(path);
   gleanvid.holdClip = (file) => gleanvid.chooseClip(file?.path);
-  gleanvid.showClip = (file) => {
-    gleanvid.holdClip(file);
-    gleanvid.openedTab();
-  };
-
   // Name of the chosen clip, or else of the clip in the viewer. If this clip has no thumbnail, the upload button
   // shows its name.
   let marked = "";
@@ -45,23 +40,13 @@
     const upload = document.getElementById("gv-upload");
     if (!upload) return; // this page has the viewer but no uploads
     const chosen = example ?? (own === null ? null : upload);
-    const before = document.querySelector(".gv-examples [aria-current]");
     upload.title = chosen === upload ? own || name : "";
     upload.textContent = upload.title || "Upload a clip";
     for (const button of document.querySelectorAll(".gv-examples button")) {
       if (button === chosen) button.setAttribute("aria-current", "true");
       else button.removeAttribute("aria-current");
     }
-    if (chosen && chosen !== before) show(chosen);
   }
   document.addEventListener("gleanvid:unit", ({ detail }) => { if (detail.name) mark(detail.name); });
 
-  // Scroll the row of clips to the button if the row is wider than the page, without scrolling the page.
-  function show(button) {
-    const row = button.closest(".gv-examples");
-    const [inner, outer] = [button.getBoundingClientRect(), row.getBoundingClientRect()];
-    const FADE = 40; // pixels at both ends of the row that fade; see style.css
-    if (inner.left < outer.left) row.scrollLeft += inner.left - outer.left - FADE;
-    else if (inner.right > outer.right) row.scrollLeft += Math.min(inner.right - outer.right + FADE, inner.left - outer.left);
-  }
 })(window.gleanvid ??= {});

@@ -2,7 +2,7 @@
 // its uploaded clips. The stored state is only changed once the page has applied it. If a page is left before
 // its newest settings were previewed, the stored state says so, and the page previews them when reopened.
 ((gleanvid) => {
-  let state = { shown: [], compared: false, own: [], clip: "" };
+  let state = { shown: [], own: [], clip: "" };
   let [isApplied, isBehind] = [false, false];
 
   // Key of the stored state. Steps between tabs (links.js) have the same one.
@@ -19,8 +19,6 @@
     try { sessionStorage.setItem(entry(), text); } catch { /* no session storage: nothing to restore later */ }
   };
   gleanvid.keepRuns = (shown) => keep({ shown });
-  // Store whether there is a comparison table: it cannot be restored, and the reloaded page says so.
-  gleanvid.keepCompared = (compared) => keep({ compared });
   // Store the uploaded clips: the end of each path, and each thumbnail.
   gleanvid.keepOwn = (own) => keep({ own });
   // Store the chosen clip if it is an upload; any other clip is in the address.

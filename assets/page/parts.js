@@ -24,22 +24,14 @@
       const line = element.querySelector(".gv-notice");
       const close = make("button", { type: "button", textContent: "Dismiss" });
       const isStale = gleanvid.newestOnly();
-      const use = (ratio) => {
-        const button = make("button", { type: "button", textContent: `Use ${Math.round(100 * ratio)}\u00a0%` });
-        button.addEventListener("click", () =>
-          document.dispatchEvent(new CustomEvent("gleanvid:ratio", { detail: { ratio } })));
-        return button;
-      };
       const show = () => {
-        const { text = "", kind = "quiet", version = 0, ratio } = props.value || {};
+        const { text = "", kind = "quiet", version = 0 } = props.value || {};
         if (isStale(version)) return;
         line.textContent = text;
         line.dataset.kind = text ? kind : "quiet";
-        if (line.dataset.kind !== "problem") return;
-        line.append(...(ratio ? [use(ratio)] : []), close);
+        if (line.dataset.kind === "problem") line.append(close);
       };
       close.addEventListener("click", () => { props.value = {}; show(); });
-      line.addEventListener("gleanvid:say", ({ detail }) => { props.value = detail; show(); });
       return show;
     },
 
@@ -50,35 +42,21 @@
         make("div", {}, make("dt", { textContent: name }), make("dd", { textContent: text }))));
     },
 
-    // Suggested questions: a click asks one. `fails`: GleanVID answers it wrong at the ratio the page opens with.
+    // Suggested questions: a click asks one.
     questions({ element, props, trigger }) {
       const list = element.querySelector(".gv-chips");
-      return () => list.replaceChildren(...(props.value || []).map(({ text, fails }) => {
-        const textContent = fails ? `GleanVID gets wrong: ${text}` : text;
-        const chip = make("button", { type: "button", className: "gv-chip", textContent });
+      return () => list.replaceChildren(...(props.value || []).map((text) => {
+        const chip = make("button", { type: "button", className: "gv-chip", textContent: text });
         chip.addEventListener("click", () => trigger("pick", { text }));
         return chip;
       }));
     },
 
-    // Uploaded clips, and the one that is being uploaded.
+    // Uploaded clips.
     shelf({ element, props, trigger }) {
       const row = element.querySelector(".gv-shelf");
-      let coming = "";
-      const drop = () => { if (coming) URL.revokeObjectURL(coming); coming = ""; };
-      gleanvid.awaitClip = (file) => {
-        drop();
-        row.querySelector("[aria-busy]")?.remove();
-        coming = URL.createObjectURL(file);
-        const first = make("video", { src: coming, muted: true, preload: "metadata" });
-        const place = make("button", { type: "button", disabled: true, title: file.name }, first);
-        place.setAttribute("aria-busy", "true");
-        place.setAttribute("aria-label", `${file.name}, being read`);
-        row.append(place);
-      };
       return () => {
-        drop();
-        row.replaceChildren(...(props.value?.clips ?? []).map(({ clip, picture }, place) => {
+        row.replaceChildren(...(props.value ?? []).map(({ clip, picture }, place) => {
           const name = clip.split("/").pop();
           const button = make("button", { type: "button", title: name, ariaLabel: name },
             make("img", { src: picture, alt: "" }));
@@ -90,17 +68,8 @@
           return button;
         }));
         gleanvid.markClip?.();
-        gleanvid.keepOwn?.(props.value?.clips ?? []);
+        gleanvid.keepOwn?.(props.value ?? []);
       };
-    },
-
-    // The conversation so far.
-    log({ element, props }) {
-      const log = element.querySelector(".gv-log");
-      return () => log.replaceChildren(...(props.value || []).flatMap(({ question, answer }) => [
-        make("p", { className: "gv-asked", textContent: question }),
-        make("p", { textContent: answer }),
-      ]));
     },
 
     // Progress of downloading and loading a model.

@@ -13,16 +13,14 @@
   const defaults = new Map(); // default of each setting, by its key in a link
   const current = new Map(); // the last value of each setting
   let packed = []; // link key of each gathered widget; "": the widget holds several settings; null: not in links
-  let folded = new Set(); // keys of the settings under "More settings"
   let gathered = new Map(); // settings by key at the last gathering; those of methods only if not at their default
   let version = 0; // how often the settings were gathered
   let [timer, written] = [null, -Infinity]; // timer of the next write of the address, time of the last write
 
   // Called once, before the settings in the address are applied. `silent`: models that answer no questions;
   // style.css hides the question box for them. Returns the state that `kept.js` stored for the page.
-  gleanvid.openSettings = (keys, standards, inFold, examples, silent) => () => {
+  gleanvid.openSettings = (keys, standards, examples, silent) => () => {
     packed = keys;
-    folded = new Set(inFold);
     for (const [key, value] of Object.entries(standards)) defaults.set(key, value);
     gleanvid.nameExamples(examples);
     const follow = (model) => document.body.toggleAttribute("data-silent", silent.includes(model));
@@ -76,9 +74,6 @@
     begin();
   };
 
-  // Preview the settings unless the page shows the message `text`.
-  gleanvid.previewUnless = (text) => (notice) => { if (notice?.text !== text) gleanvid.preview(true)(); };
-
   // Preview a moving slider: once the previous preview is shown, preview its newest value.
   gleanvid.previewMoves = async () => {
     const mine = ++wanted;
@@ -127,7 +122,6 @@
   // An empty text removes the key from the address.
   gleanvid.writeAddress = (key, text) => {
     text === "" ? query.delete(key) : query.set(key, text);
-    countChanges();
     clearTimeout(timer);
     timer = setTimeout(gleanvid.flushAddress, Math.max(0, written + WRITE_MS - performance.now()));
   };
@@ -140,37 +134,7 @@
   gleanvid.addressed = (key) => query.get(key);
   addEventListener("pagehide", () => gleanvid.leave(isBehind()));
 
-  // "More settings" shows how many settings in it differ from their default.
-  function countChanges() {
-    const method = current.get("compressor") ?? defaults.get("compressor");
-    const isSeen = (key) => !key.includes(".") || key.startsWith(`${method}.`);
-    const changed = [...query.keys()].filter((key) => folded.has(key) && isSeen(key));
-    const fold = document.querySelector("#gv-more");
-    fold?.style.setProperty("--gv-changed", changed.length ? `" · ${changed.length} changed"` : "none");
-    fold?.setAttribute("data-changed", changed.join(" "));
-  }
-
   document.addEventListener("input", ({ target }) => {
     if (target.matches?.("input[name=gv-view]")) gleanvid.writeSetting("view", "kept")(target.value);
   });
-
-  // The number box of Gradio's sliders reports its value only when it loses the focus: on Enter, take the focus away
-  // and give it back.
-  document.addEventListener("keydown", ({ key, target }) => {
-    if (key !== "Enter" || !target.matches?.("[id^=gv-of-] input[type=number]")) return;
-    target.blur();
-    target.focus();
-  });
-
-  // Gradio's reset arrow restores the value with which the slider was last drawn; make that value the default.
-  document.addEventListener("click", (event) => {
-    const slider = event.target.closest?.(".reset-button")?.closest("[id^=gv-of-]");
-    const value = defaults.get(slider?.id.slice("gv-of-".length));
-    if (value === undefined) return;
-    event.stopImmediatePropagation();
-    const range = slider.querySelector("input[type=range]");
-    range.value = String(value);
-    range.dispatchEvent(new Event("input", { bubbles: true }));
-    range.dispatchEvent(new PointerEvent("pointerup", { bubbles: true })); // Gradio then dispatches its event "release"
-  }, true);
 })(window.gleanvid ??= {});

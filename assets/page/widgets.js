@@ -29,24 +29,6 @@ document.addEventListener("keydown", ({ key, target }) => {
   document.getElementById("gv-load-open")?.focus();
 });
 
-// A row of tabs or clips that is too wide scrolls; it fades at a side where part of it is hidden.
-(() => {
-  const mark = (row) => {
-    const rest = row.scrollWidth - row.clientWidth - row.scrollLeft;
-    row.dataset.more = `${row.scrollLeft > 1 ? "before" : ""} ${rest > 1 ? "after" : ""}`.trim();
-  };
-  const sized = new ResizeObserver((rows) => rows.forEach(({ target }) => mark(target)));
-  addEventListener("scroll", ({ target }) => { if (target.dataset?.more !== undefined) mark(target); }, true);
-  new MutationObserver(() => {
-    for (const row of document.querySelectorAll(".gv-sideways:not([data-more])")) {
-      row.dataset.more = "";
-      sized.observe(row); // marks the row once the page has its layout
-      const changed = { childList: true, subtree: true, attributeFilter: ["hidden"] };
-      new MutationObserver(() => mark(row)).observe(row, changed);
-    }
-  }).observe(document.documentElement, { childList: true, subtree: true });
-})();
-
 // The tabs Curves and Compare are mounted when first opened: store the viewer's unit and pair of runs until then.
 ((gleanvid) => {
   gleanvid.unit = null;
@@ -56,9 +38,8 @@ document.addEventListener("keydown", ({ key, target }) => {
   document.addEventListener("gleanvid:unit", ({ detail }) => { gleanvid.unit = detail.unit ?? gleanvid.unit; });
 })(window.gleanvid ??= {});
 
-// Make wide tables focusable, so that keys can scroll them, and name the setting of each reset arrow.
+// Name the setting of each reset arrow.
 new MutationObserver(() => {
-  for (const table of document.querySelectorAll(".gv-models table")) table.tabIndex = 0;
   for (const arrow of document.querySelectorAll(".reset-button:not([data-of])")) {
     const title = arrow.closest(".block")?.querySelector("[data-testid=block-info]")?.textContent.trim();
     if (!title) continue;
@@ -66,18 +47,3 @@ new MutationObserver(() => {
     arrow.setAttribute("aria-label", `Reset ${title} to its default`);
   }
 }).observe(document.documentElement, { childList: true, subtree: true });
-
-// Set `aria-expanded` on Gradio's accordions, which lack it.
-(() => {
-  const say = () => {
-    for (const head of document.querySelectorAll("button.label-wrap"))
-      head.setAttribute("aria-expanded", String(head.classList.contains("open")));
-  };
-  document.addEventListener("click", () => setTimeout(say), true);
-  const first = new MutationObserver(() => {
-    if (!document.querySelector("button.label-wrap")) return;
-    say();
-    first.disconnect();
-  });
-  first.observe(document.documentElement, { childList: true, subtree: true });
-})();

@@ -9,11 +9,10 @@ import { saveCsv, saveJson } from "./saving.js";
 import { Table } from "./table.js";
 
 /**
- * @param {{ element: HTMLElement, props: any, watch: (name: string, act: () => void) => void,
- *   trigger: (name: string, detail: object) => void }} scope
+ * @param {{ element: HTMLElement, props: any, watch: (name: string, act: () => void) => void }} scope
  */
-export function mount({ element, props, watch, trigger }) {
-  const compare = new Compare(element.querySelector(".gv-compare"), (ids) => trigger("open", { ids }));
+export function mount({ element, props, watch }) {
+  const compare = new Compare(element.querySelector(".gv-compare"));
   watch("value", () => compare.load(props.value));
   compare.load(props.value);
 }
@@ -26,16 +25,13 @@ class Compare {
   axes = { Cost: "flops", Quality: "words" }; // choices for the figure's axes
   #drawn = 0; // width at which the figure was drawn
 
-  /**
-   * @param {HTMLElement} place
-   * @param {(ids: string[]) => void} open  show runs as B and A together with their clip
-   */
-  constructor(place, open) {
+  /** @param {HTMLElement} place */
+  constructor(place) {
     this.place = place;
     this.head = make("div", "gv-of");
     this.stale = make("p", "gv-old");
     this.tools = make("div", "gv-tools-row");
-    this.table = new Table(open);
+    this.table = new Table();
     this.rest = make("div", "gv-rest");
     this.where = make("p", "gv-where");
     const hear = (name, act) => document.addEventListener(name, ({ detail }) => act(detail));
@@ -57,7 +53,6 @@ class Compare {
 
   load(value) {
     this.value = value?.rows?.length ? value : null;
-    window["gleanvid"]?.keepCompared?.(Boolean(this.value && !this.value.at_hand));
     if (!this.value) return this.place.replaceChildren();
     this.table.load(this.value);
     this.#showTools();
@@ -89,11 +84,9 @@ class Compare {
 
   #showStale() {
     const changed = this.value?.done ? this.#changed() : [];
-    this.place.toggleAttribute("data-stale", changed.length > 0 || Boolean(this.value?.earlier));
+    this.place.toggleAttribute("data-stale", changed.length > 0);
     const told = changed.map(([name, value, now]) => WHOLE[name] ?? `${words(name)} ${value}, now ${now}`);
-    const said = told.length ? [`This table was made with ${told.join("; ")}. Compare again.`] : [];
-    if (this.value?.earlier) said.unshift(EARLIER);
-    this.stale.textContent = said.join(" ");
+    this.stale.textContent = told.length ? `This table was made with ${told.join("; ")}. Compare again.` : "";
   }
 
   // --- tools above the table ---------------------------------------------------------------------
@@ -144,7 +137,6 @@ class Compare {
   }
 }
 
-const EARLIER = "This is the previous table: the last comparison ended before its first row.";
 const WHOLE = { question: "another question", clip: "another clip" };
 
 // The readable name of a setting: "alpha min" for "gleanvid.alpha_min".

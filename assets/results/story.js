@@ -58,7 +58,7 @@ function drawStrip(canvas, { values, even, unit }) {
   const colours = Object.fromEntries(COLOURS.map((name) => [name, style.getPropertyValue(`--gv-${name}`).trim()]));
   const isBudget = even !== null;
   paintStrip(fitCanvas(canvas, width, height), width, height, {
-    own: values, line: null, even, lower: null, empty: null, unit, cuts: [], scale: (value) => value, words: String,
+    own: values, line: null, even, lower: null, empty: null, unit, scale: (value) => value, words: String,
     top: Math.max(topOf(values, isBudget), (even ?? 0) * 1.3),
   }, colours);
 }

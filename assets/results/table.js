@@ -18,9 +18,7 @@ export class Table {
   /** @type {{ column: number, falling: boolean } | null} */
   sorted = null; // column to sort by; null: order of the comparison
 
-  /** @param {(ids: string[]) => void} open  show runs as B and A together with their clip */
-  constructor(open) {
-    this.open = open;
+  constructor() {
     this.place = make("div", "gv-scroll");
     Object.assign(this.place, { tabIndex: 0, role: "region", ariaLabel: "Table of the comparison" });
   }
@@ -51,7 +49,7 @@ export class Table {
   #columns() {
     const right = (row) => row.quality?.value ?? null;
     const verdict = this.isList
-      ? ["Right", "of all, 95 %", "How many of the listed questions are answered right, with a 95 % interval (Wilson's, or Student's over clips if that is wider). If no right answers are known: the fraction of words in common with the answers given with all tokens", right]
+      ? ["Right", "of all, 95 %", "How many of the listed questions are answered right, with Wilson's 95 % interval. If no right answers are known: the fraction of words in common with the answers given with all tokens", right]
       : this.known
       ? ["Verdict", "", "Whether the answer has the same words as the right answer", (row) => row.right]
       : ["Same words", "%", "Fraction of words in common with the answer given with all tokens, in the same order", (row) => row.agreement];
@@ -123,19 +121,16 @@ export class Table {
     return cell;
   }
 
-  // List the questions of a row with their answers; a click on a question opens its run in the viewer.
+  // List the questions of a row with their answers; a click on a question about the page's clip opens its run in the viewer.
   #each(row) {
-    const whole = this.value.rows[0].each;
-    const lines = row.each.map((one, place) => {
+    const lines = row.each.map((one) => {
       const sign = one.right === null ? "" : one.right ? "✓ " : "✗ ";
       const open = button(one.question, () => {
-        if (one.clip) return this.open([one.id, whole[place].id]);
         const detail = { b: "", id: one.id, source: "compare" };
         document.dispatchEvent(new CustomEvent("gleanvid:pair", { detail }));
       }, "gv-plain");
-      open.title = one.clip ? "Show this run as B in the viewer, with its clip" : "Show this run as B in the viewer";
       if (one.clip) open.append(make("small", "", ` ${one.clip}`));
-      open.disabled = !this.value.done;
+      Object.assign(open, { disabled: !this.value.done || Boolean(one.clip), title: "Show this run as B in the viewer" });
       const marked = make("b", one.right === false ? "gv-wrong" : "gv-right", sign);
       const truth = one.right === false ? [make("small", "", ` right answer: ${one.expected}`)] : [];
       return make("li", "", "", marked, open, make("span", "", ` ${one.answer || STATES.done}`, ...truth));

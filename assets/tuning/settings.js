@@ -10,14 +10,13 @@ import { make } from "../viewer/dom.js";
 /**
  * @typedef {{ key: string, kind: "slider" | "number" | "list" | "switch", label: string, help: string,
  *   default: any, low?: number, high?: number, step?: number, whole?: boolean, choices?: any[],
- *   optional?: string, start?: number, at_most?: string, readout?: boolean }} Field
+ *   optional?: string, start?: number, at_most?: string }} Field
  * @typedef {(value: any, push?: boolean, note?: string) => void} Set
  */
 
 const TYPING_MS = 500; // pause that ends typing: otherwise every digit would be a change
 const EDITED = "by_hand.keep";
 const REPLACES = "B is edited by hand. Changing one of its settings replaces the edit.";
-const RATIO = "retention_ratio";
 const KINDS = { slider, number, list, switch: toggle };
 
 /**
@@ -27,14 +26,10 @@ const KINDS = { slider, number, list, switch: toggle };
 export function mount({ element, props, watch, fields, shown, method }) {
   const own = new Settings(element.querySelector(".gv-own"), props, fields, shown);
   watch("value", () => own.show());
-  watch("readout", () => own.show());
   document.addEventListener("gleanvid:setting", (/** @type {CustomEvent} */ { detail }) => {
     if (detail.name === "compressor") own.draw(detail.value);
   });
   document.addEventListener("gleanvid:edit", (/** @type {CustomEvent} */ { detail }) => own.edit(detail.keep));
-  document.addEventListener("gleanvid:ratio", (/** @type {CustomEvent} */ { detail }) => {
-    if (RATIO in fields) own.set(RATIO, detail.ratio, true);
-  });
   own.draw(window["gleanvid"]?.setting?.("compressor") ?? method);
 }
 
@@ -105,9 +100,8 @@ class Settings {
   }
 
   show() {
-    const { readout } = this.props;
     this.edited.hidden = !(EDITED in this.fields && this.value(EDITED));
-    for (const { key, show } of this.rows) show(this.value(key), readout);
+    for (const { key, show } of this.rows) show(this.value(key));
   }
 }
 
@@ -119,10 +113,7 @@ class Settings {
  */
 function row(field, set) {
   const { node, show } = (field.optional ? optional : KINDS[field.kind])(field, set);
-  if (!field.readout) return { key: field.key, node, show };
-  const line = Object.assign(make("p", "gv-readout"), { role: "status" });
-  const both = make("div", "gv-setting", "", node, line);
-  return { key: field.key, node: both, show: (value, text) => { show(value); line.textContent = text; } };
+  return { key: field.key, node, show };
 }
 
 const input = (type, label, help) =>

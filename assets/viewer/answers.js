@@ -5,11 +5,11 @@ import { clock, key, secondsText } from "./clock.js";
 import { button, make, verdict } from "./dom.js";
 
 /**
- * An answer as Python sends it; see `Answer` in `components/session/display.py`.
+ * An answer as Python sends it; see `answer` in `components/session/answers.py`.
  * @typedef {{ run: string | null, side: string | null, text: string, running: boolean,
  *   right: boolean | null, expected: string | null, stale: boolean, caveat: string,
  *   question: string, ttft_s: number | null, parts?: [string, number][],
- *   flops_saved: number | null, tokens_per_s: number | null, older?: boolean, model?: string }} Answer
+ *   flops_saved: number | null, tokens_per_s: number | null, model?: string }} Answer
  */
 
 const WORD = /[\p{L}\p{N}_]+(?:[.,]\p{N}+)*/gu;
@@ -69,16 +69,15 @@ function another() {
 // The line of times and savings under an answer. `isFirst`: whether it is the answer of A or of the only side; only
 // this line has the legend of the time bar's colours.
 function costLine(answer, longest, isFirst) {
-  const { ttft_s: first, flops_saved: saved, tokens_per_s: speed, older } = answer;
+  const { ttft_s: first, flops_saved: saved, tokens_per_s: speed } = answer;
   const parts = [];
   const decode = answer.parts?.find(([name]) => name === "decode")?.[1];
   const before = decode ? `, plus ${secondsText(decode)} of decoding` : "";
-  if (first !== null && first !== undefined) parts.push(["b", `${first.toFixed(2)} s`, `to first token${before}${older ? ", measured earlier" : ""}`]);
+  if (first !== null && first !== undefined) parts.push(["b", `${first.toFixed(2)} s`, `to first token${before}`]);
   if (speed) parts.push(["b", speed.toFixed(1), "tokens/s"]);
   if (saved) parts.push(["span", `−${Math.round(100 * saved)} %`, "prefill FLOPs"]); // FLOPs are computed, not measured
   const line = make("p", "gv-spent");
-  if (older) line.title = "The other side was asked again later. Press Ask to measure both sides.";
-  else if (saved) line.title = "Prefill: the model reads video and question, before its first word. FLOPs: its arithmetic, by formula, against all tokens.";
+  if (saved) line.title = "Prefill: the model reads video and question, before its first word. FLOPs: its arithmetic, by formula, against all tokens.";
   parts.forEach(([tag, figure, label], index) => line.append(index ? " · " : "", make(tag, "", figure), ` ${label}`));
   if (answer.parts?.length) line.append(clock(answer.parts, longest), ...(isFirst ? [key(answer.parts)] : []));
   return line;

@@ -3,10 +3,10 @@
 
 import { layersOf } from "./data.js";
 import { timeText } from "./dom.js";
-import { frameWords, legend, momentWords, moment, sizeWords, whatIsShown } from "./words.js";
+import { frameWords, legend, momentWords, moment, whatIsShown } from "./words.js";
 
-export const KINDS = ["kept", "heat", "relevance", "ab", "groups", "original", "alike"];
-const OPTIONAL = ["groups", "alike"]; // views that are hidden when they have nothing to show
+export const KINDS = ["kept", "heat", "relevance", "ab", "groups", "original"];
+const OPTIONAL = "groups"; // the view that is hidden when it has nothing to show
 const THUMB = 16; // width of the scrubber's thumb in pixels, as in viewer.css
 
 export class Controls {
@@ -96,7 +96,6 @@ export class Controls {
     if (kind === "ab" && sides.length > 1 && !comparable) return "A/B: the token grids differ.";
     if (kind === "groups" && !sides.some(({ stage }) => stage.merges))
       return "This compressor merges nothing: it keeps tokens or drops them.";
-    if (kind === "alike" && !viewer.pin.known) return "Pin a token first to see which tokens are similar to it.";
     return "";
   }
 
@@ -116,8 +115,8 @@ export class Controls {
       const radio = this.#part(`input[value=${name}]`);
       const problem = this.missing(name);
       Object.assign(radio, { checked: name === kind, disabled: Boolean(problem) });
-      radio.parentElement.hidden = OPTIONAL.includes(name) && Boolean(problem);
-      if (problem && !OPTIONAL.includes(name)) missing.push(problem);
+      radio.parentElement.hidden = name === OPTIONAL && Boolean(problem);
+      if (problem && name !== OPTIONAL) missing.push(problem);
     }
     const layers = layersOf(sides.map(({ method }) => method))
       .map((at) => [at, at ? `before layer ${at}` : "entering the model"]);
@@ -132,7 +131,6 @@ export class Controls {
     this.#part(".gv-strength").hidden = kind === "original";
     this.#part(".gv-what").textContent = whatIsShown(shown);
     this.#part(".gv-legend").replaceChildren(...legend(shown, missing));
-    this.#part(".gv-size").textContent = sizeWords(clip);
     const words = momentWords(shown);
     this.#part(".gv-moment").hidden = !words;
     const isSame = beside?.place === main.place;

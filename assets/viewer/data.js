@@ -27,10 +27,9 @@ import { unpackRelevance } from "./relevance.js";
  *   split?: { alpha: number, gini: number } | null, grid: Grid, stages: Stage[],
  *   mattered: number[] | null }} Method
  *
- * A clip with all its runs. `value` is the JSON that the server sent; `sketch` has a short vector per token,
- * whose cosines are close to those of the features. The sketch and the clip's novelty have the first run's grid.
- * @typedef {{ value: any, sketch: { width: number, levels: Int8Array } | null, methods: Method[],
- *   relevance: import("./relevance.js").Relevance | null, sheet?: ImageBitmap }} Clip
+ * A clip with all its runs. `value` is the JSON that the server sent; its novelty has the first run's grid.
+ * @typedef {{ value: any, methods: Method[], relevance: import("./relevance.js").Relevance | null,
+ *   sheet?: ImageBitmap }} Clip
  */
 
 export const ABSENT = 65535; // level of a token without a score
@@ -47,10 +46,7 @@ export function unpackClip(value, buffer) {
   });
   nameRuns(methods, value);
   const relevance = unpackRelevance(value.relevance, buffer);
-  if (!value.sketch) return { value, methods, relevance, sketch: null };
-  const { width, place } = value.sketch;
-  const levels = new Int8Array(buffer, place, methods[0].grid.total * width);
-  return { value, methods, relevance, sketch: { width, levels } };
+  return { value, methods, relevance };
 }
 
 // Runs without an id from Python are identified by their index.
@@ -164,36 +160,6 @@ export function overlap(grid, a, b, unit = null) {
   }
   const union = counts.both + counts.onlyA + counts.onlyB;
   return { ...counts, iou: union ? counts.both / union : 1 };
-}
-
-// Cosine of every token's feature sketch to that of `token`.
-function cosinesTo({ sketch: { width, levels } }, token) {
-  const own = levels.subarray(token * width, (token + 1) * width);
-  const length = Math.hypot(...own) || 1;
-  return Float32Array.from({ length: levels.length / width }, (_, other) => {
-    let [dot, size] = [0, 0];
-    for (let d = 0, at = other * width; d < width; d++, at++) {
-      dot += own[d] * levels[at];
-      size += levels[at] * levels[at];
-    }
-    return size ? dot / (length * Math.sqrt(size)) : 0;
-  });
-}
-
-// The kept tokens most similar to `token`: [{ token, cosine }], by the cosine of the feature sketches.
-export function mostAlike(clip, stage, token, count = 3) {
-  const cosines = cosinesTo(clip, token);
-  const kept = [...cosines.keys()].filter((other) => stage.kept[other] && other !== token);
-  const best = kept.sort((left, right) => cosines[right] - cosines[left]).slice(0, count);
-  return best.map((other) => ({ token: other, cosine: cosines[other] }));
-}
-
-// The cosines to `token`, as levels up to 255 scaled from `low` to `high`.
-export function likenessOf(clip, token) {
-  const cosines = cosinesTo(clip, token);
-  const [low, high] = cosines.reduce(([least, most], x) => [Math.min(least, x), Math.max(most, x)], [1, -1]);
-  const step = (high - low || 1) / 255;
-  return { low, high, levels: Uint8Array.from(cosines, (cosine) => Math.round((cosine - low) / step)) };
 }
 
 // --- the two files of a result: one image with all frames, one file with all masks and scores -------

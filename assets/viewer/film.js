@@ -45,9 +45,8 @@ export class Film {
     return Math.max(0, Math.min(Math.floor(within / this.#slot), this.viewer.shown().main.grid.units - 1));
   }
 
-  describe({ main, beside }) {
+  describe({ beside }) {
     this.place.title = beside ? "All temporal units, run A above run B" : "All temporal units";
-    this.place.setAttribute("aria-valuemax", `${main.grid.units}`);
   }
 
   // Set the size of the small frames and whether they scroll.
@@ -137,7 +136,6 @@ export class Film {
   #bringIntoSight(unit) {
     if (unit === this.#unit) return;
     this.#unit = unit;
-    this.place.setAttribute("aria-valuenow", `${unit + 1}`);
     const { scrollLeft } = this.place;
     const from = unit * this.#slot;
     const free = this.#width - this.#slot;

@@ -14,17 +14,6 @@ export function attachKeys(viewer, player) {
     viewer.showFrame(next);
     viewer.sayFrame();
   };
-  const stepUnit = (by) => {
-    const { grid, unit } = viewer.shown().main;
-    viewer.visitUnit(Math.max(0, Math.min(unit + by, grid.units - 1)));
-  };
-  const units = { ArrowLeft: -1, ArrowRight: 1, ArrowDown: -1, ArrowUp: 1, PageDown: -10, PageUp: 10 };
-  viewer.film.place.addEventListener("keydown", (event) => {
-    if (!viewer.clip || !units[event.key] || event.shiftKey) return;
-    stepUnit(units[event.key]);
-    event.preventDefault();
-    event.stopPropagation();
-  });
   const keys = {
     ArrowLeft: () => step(viewer.frame - 1),
     ArrowRight: () => step(viewer.frame + 1),
@@ -43,26 +32,17 @@ export function attachKeys(viewer, player) {
       if (viewer.pin.token >= 0) viewer.pin.toggle(viewer.pin.token);
       leave(viewer);
     },
-    "+": () => fade(viewer, 5),
-    "=": () => fade(viewer, 5),
-    "-": () => fade(viewer, -5),
-    a: (by) => cycle(viewer, "a", by),
-    b: (by) => cycle(viewer, "b", by),
-    s: (by) => cycle(viewer, "score", by),
-    l: (by) => cycle(viewer, "layer", by),
-    v: () => player.showVideo(player.video.hidden),
   };
   viewer.root.addEventListener("keydown", (event) => onKey(viewer, keys, event));
 }
 
 function onKey(viewer, keys, event) {
   if (!viewer.clip || viewer.edit.hearKey(event) || event.ctrlKey || event.metaKey || event.altKey) return;
-  const { target, shiftKey } = event;
-  const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+  const { target, shiftKey, key } = event;
   if (hasOwnUse(target, key)) return;
   if (shiftKey && key.startsWith("Arrow")) walk(viewer, key);
-  else if (/^[1-7]$/.test(key)) view(viewer, offeredViews(viewer)[Number(key) - 1]);
-  else if (keys[key]) keys[key](shiftKey ? -1 : 1);
+  else if (/^[1-6]$/.test(key)) view(viewer, offeredViews(viewer)[Number(key) - 1]);
+  else if (keys[key]) keys[key]();
   else return;
   event.preventDefault();
 }
@@ -83,23 +63,4 @@ function view(viewer, kind) {
   if (!kind) return;
   viewer.chooseView(kind);
   if (viewer.kind === kind) viewer.telling.say(viewer.root.querySelector(".gv-what").textContent);
-}
-
-function fade(viewer, by) {
-  viewer.strength.value = Number(viewer.strength.value) + by;
-  viewer.redraw();
-  viewer.telling.say(`Overlay ${viewer.strength.value} %`);
-}
-
-// Select the next option of a list, with the events of a manual choice.
-function cycle(viewer, name, by) {
-  const select = viewer.controls.pick(name);
-  const values = [...select.options].map((option) => option.value).filter((value) => !value.startsWith("run:"));
-  if (values.length < 2)
-    return viewer.telling.say((name === "b" && viewer.controls.missing("ab")) || "There is no other choice.");
-  select.value = values[(values.indexOf(select.value) + by + values.length) % values.length];
-  if (name === "score") viewer.kind = "heat";
-  select.dispatchEvent(new Event("change"));
-  const chosen = select.selectedOptions[0].textContent;
-  viewer.telling.say(`${select.ariaLabel ?? select.previousElementSibling.textContent}: ${chosen}`);
 }

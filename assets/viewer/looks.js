@@ -24,7 +24,6 @@ export const LOOKS = {
   },
 
   heat: paintHeat,
-  alike: paintHeat,
 
   // A heat map of relevance, with a cross on dropped tokens that mattered for the answer.
   relevance(context, box, side, other, shown) {
@@ -59,7 +58,7 @@ export const LOOKS = {
   original() {},
 };
 
-// The heat-map colour of a token: score levels go up to 65534, other levels up to 255.
+// The heat-map colour of a token: score levels go up to 65534, those of relevance up to 255.
 export const heatColour = ({ levels }) => (levels instanceof Uint16Array
   ? (token) => (levels[token] === ABSENT ? DARK : MAGMA[levels[token] >> 8])
   : (token) => MAGMA[levels[token]]);

@@ -8,21 +8,18 @@ import { evidenceOf } from "./truth.js";
 /** @param {import("./viewer.js").Viewer} viewer */
 export function shownOf(viewer) {
   const { clip, frame, kind, layer, hovered, changes, pin } = viewer;
-  const { token: pinned, alike } = pin;
   const places = viewer.b === null ? [viewer.a] : [viewer.a, viewer.b];
   const map = clip.relevance?.maps[viewer.word] ?? null;
-  const likeness = kind === "alike" ? pin.likeness() : null;
-  const heats = { map, likeness };
-  const sides = places.map((place, index) => sideOf(viewer, place, index ? "b" : "a", places.length > 1, heats));
+  const sides = places.map((place, index) => sideOf(viewer, place, index ? "b" : "a", places.length > 1, map));
   const [main, beside] = [sides.at(-1), sides.length > 1 ? sides[0] : null];
   const own = sides.find(({ key }) => key === viewer.handled) ?? main; // the side under the pointer
   return {
     clip, frame, kind, layer, sides, main, beside, own,
     comparable: beside !== null && sameGrid(main.grid, beside.grid),
-    map, likeness, truth: truthOf(viewer),
-    marks: { hovered, pinned, alike, outline: viewer.outline, grid: own.grid, changed: changes.marks },
+    map, truth: truthOf(viewer),
+    marks: { hovered, pinned: pin.token, outline: viewer.outline, grid: own.grid, changed: changes.marks },
     strength: Number(viewer.strength.value) / 100,
-    focus: hovered >= 0 ? own.first + hovered : pinned,
+    focus: hovered >= 0 ? own.first + hovered : pin.token,
   };
 }
 
@@ -30,9 +27,9 @@ export function shownOf(viewer) {
 const truthOf = ({ clip: { value: { truth } }, question }) =>
   (truth && (question ?? truth.question) === truth.question ? truth : null);
 
-// `shared`: whether the clip's novelty and feature sketch (see data.js) belong to this side's grid. `heat`: levels by
-// which the view colours tokens; null if this side has none, undefined in views without a heat map.
-function sideOf(viewer, place, key, named, heats) {
+// `shared`: whether the clip's novelty belongs to this side's grid. `heat`: levels by which the view colours tokens;
+// null if this side has none, undefined in views without a heat map.
+function sideOf(viewer, place, key, named, chosen) {
   const { clip, frame, kind, layer, score: name } = viewer;
   const method = clip.methods[place];
   const { grid } = method;
@@ -41,14 +38,14 @@ function sideOf(viewer, place, key, named, heats) {
   const truth = truthOf(viewer);
   const shared = sameGrid(grid, clip.methods[0].grid);
   const score = stage.scores.find((one) => one.name === name) ?? stage.scores[0] ?? null;
-  const map = heats.map && sameGrid(grid, clip.relevance) ? heats.map : null;
+  const map = chosen && sameGrid(grid, clip.relevance) ? chosen : null;
   return {
     key, place, method, stage, grid, unit,
     name: named ? key.toUpperCase() : "",
     split: (stage === method.stages[0] && method.split) || null, // alpha and novelty Gini behind the unit budgets
     first: unit * grid.perUnit,
     shared, score, map,
-    heat: { heat: score, relevance: map, alike: shared ? heats.likeness : null }[kind],
+    heat: { heat: score, relevance: map }[kind],
     truth, evidence: truth ? evidenceOf(truth, grid) : null,
   };
 }

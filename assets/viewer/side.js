@@ -6,7 +6,7 @@ import { placeOf, sameGrid } from "./data.js";
 import { make, plural, short } from "./dom.js";
 import { LOOKS, paintGroup } from "./looks.js";
 import { boundWords, keptWords, spell } from "./relevance.js";
-import { areaOf, fitCanvas, paintChanges, paintDisc, paintFrame, paintRing } from "./paint.js";
+import { areaOf, fitCanvas, paintChanges, paintFrame, paintRing } from "./paint.js";
 import { evidenceKept, paintTruth } from "./truth.js";
 
 const PINNED = "#ff7a33";
@@ -82,13 +82,10 @@ export class Side {
     this.#paintMarks(context, box, side, shown);
   }
 
-  #paintMarks(context, box, side, { marks: { hovered, pinned, alike, grid, changed }, kind, main }) {
+  #paintMarks(context, box, side, { marks: { hovered, pinned, grid, changed }, kind, main }) {
     if (changed && side === main) paintChanges(context, box, changed.subarray(side.first, side.first + side.grid.perUnit));
     if (!grid || !sameGrid(grid, side.grid)) return;
     if (hovered >= 0 && side.stage.merges && kind === "kept") paintGroup(context, box, side, side.first + hovered);
-    alike.forEach(({ token }, index) => {
-      if (placeOf(grid, token).unit === side.unit) paintDisc(context, box, token - side.first, `${index + 1}`);
-    });
     if (pinned >= 0) {
       const here = placeOf(grid, pinned).unit === side.unit;
       paintRing(context, box, pinned % grid.perUnit, PINNED, here ? [] : [4, 3]);

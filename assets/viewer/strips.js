@@ -1,8 +1,8 @@
 // @ts-check
 // The strips of the timeline: one bar per unit for the main side (B, or the only side), a line for A if it
-// differs, marks for scene cuts and for the current unit.
+// differs, and a mark for the current unit.
 
-import { firstFrame, keepsAll } from "./data.js";
+import { keepsAll } from "./data.js";
 import { make, short } from "./dom.js";
 import { fitCanvas } from "./paint.js";
 import { isOfRelevance, percent, useLine } from "./relevance.js";
@@ -51,7 +51,7 @@ export function topOf(values, cropped) {
   return (cropped && next > 0 && most > 2 * next ? next * 1.25 : most * 1.08) || 1;
 }
 
-export function paintStrip(context, width, height, { own, line, even, lower, empty, top, unit, cuts, scale, words }, colours) {
+export function paintStrip(context, width, height, { own, line, even, lower, empty, top, unit, scale, words }, colours) {
   context.clearRect(0, 0, width, height);
   const slot = width / own.length;
   const gap = slot > 8 ? 3 : slot > 3 ? 1 : 0;
@@ -69,7 +69,6 @@ export function paintStrip(context, width, height, { own, line, even, lower, emp
   if (line) paintSteps(context, line.map((value) => height - up(value)), width, colours);
   context.fillStyle = colours.axis;
   context.fillRect(0, height - 1, width, 1);
-  for (const cut of cuts) paintCut(context, cut * width, height, colours.even);
   if (even !== null) paintEven(context, width, height - up(even), colours.even);
 }
 
@@ -118,21 +117,6 @@ function paintSteps(context, heights, width, colours) {
   }
 }
 
-function paintCut(context, x, height, colour) {
-  Object.assign(context, { strokeStyle: colour, fillStyle: colour, lineWidth: 1 });
-  context.beginPath();
-  context.setLineDash([1, 3]);
-  context.moveTo(x, 0);
-  context.lineTo(x, height);
-  context.stroke();
-  context.setLineDash([]);
-  context.beginPath();
-  context.moveTo(x - 4, 0);
-  context.lineTo(x + 4, 0);
-  context.lineTo(x, 6);
-  context.fill();
-}
-
 function paintEven(context, width, height, colour) {
   const y = Math.round(height) + 0.5;
   context.setLineDash([4, 3]);
@@ -142,16 +126,6 @@ function paintEven(context, width, height, colour) {
   context.lineTo(width, y);
   context.stroke();
   context.setLineDash([]);
-}
-
-// Positions of the scene cuts as fractions of the strip's width; a cut within a unit is placed within its slot.
-function cutsOf(clip, grid) {
-  return clip.value.cuts.map((frame) => {
-    const unit = grid.unitOf[frame];
-    const first = firstFrame(grid, unit);
-    const size = grid.unitOf.lastIndexOf(unit) - first + 1;
-    return (unit + (frame - first) / size) / grid.units;
-  });
 }
 
 const sameCurve = (one, other) =>
@@ -188,7 +162,6 @@ export class Strips {
 
   // Update the values of the strips and the labels next to them.
   describe({ clip, main, beside }) {
-    const cuts = cutsOf(clip, main.grid);
     // Write this text now: its height counts when the frames are measured, which is before the strips are drawn.
     this.#sayParts(main);
     this.use.hidden = !main.map;
@@ -205,8 +178,8 @@ export class Strips {
       const isBudget = strip.name === "budget";
       const lower = isBudget && main.split ? main.split.alpha * even : null;
       const empty = isBudget ? emptyUnits(main) : null;
-      strip.drawn = { own, other, line, even, lower, empty, top, cuts, scale, words };
-      const marks = isBudget ? (cuts.length ? " · ▾ cut" : "") + (empty.includes(true) ? " · × none" : "") : "";
+      strip.drawn = { own, other, line, even, lower, empty, top, scale, words };
+      const marks = isBudget && empty.includes(true) ? " · × none" : "";
       strip.note.textContent = hint(main) + marks + (line ? " · ▬ A" : "");
       strip.note.title = strip.kind.tip?.(main) ?? "";
     }

@@ -2,7 +2,7 @@
 // Texts about one token: the card at the pointer, and the panel of a pinned token.
 
 import {
-  fateOf, firstFrame, homeOf, keepsAll, likenessOf, membersOf, mostAlike, placeOf, sameGrid, scoreAt, stageAt,
+  fateOf, firstFrame, homeOf, keepsAll, membersOf, placeOf, sameGrid, scoreAt, stageAt,
 } from "./data.js";
 import { button, make, plural, short, timeText } from "./dom.js";
 import { percent } from "./relevance.js";
@@ -44,22 +44,19 @@ function groupLines(grid, stage, token) {
   return [[size, ""], [share, ""], ...mixed];
 }
 
-// Fill the panel of a pinned token: its data, the sides that keep it, and the most similar kept tokens.
-function describePin(panel, shown, token, alike, visit, unpin) {
+// Fill the panel of a pinned token: its data, and the sides that keep it.
+function describePin(panel, shown, token, visit, unpin) {
   const { grid, stage } = shown.own;
   const title = make("b", "", `Pinned: ${placeWords(grid, token)}`);
   const head = make("div", "gv-pin-head", "", title, button("Unpin", unpin));
   const pinnedFrame = { ...shown, frame: firstFrame(grid, placeOf(grid, token).unit) };
   const facts = tokenLines(pinnedFrame, token).map(([text, kind]) => make("li", kind, text));
   const home = homeOf(stage, token);
-  if (home >= 0 && home !== token) facts.push(make("li", "", "", wayTo(home, "Go to the token it was merged into", visit)));
+  if (home >= 0 && home !== token) facts.push(make("li", "", "", button("Go to the token it was merged into", () => visit(home))));
   panel.replaceChildren(head, make("div", "gv-pin-parts", "",
     part("This token", ...facts),
-    part(...keepersPart(shown, token)),
-    part(...alikePart(shown, token, alike, visit))));
+    part(...keepersPart(shown, token))));
 }
-
-const wayTo = (token, text, visit) => button(text, () => visit(token));
 
 const part = (title, ...items) =>
   make("section", "", "", make("h2", "", title), make("ul", "", "", ...items));
@@ -73,22 +70,9 @@ function keepersPart({ clip, layer, own }, token) {
   return [`Kept by ${kept} of ${plural(methods.length, "compressor")}`, ...items];
 }
 
-function alikePart({ clip, own }, token, alike, visit) {
-  const title = `Kept tokens of ${own.method.label} most similar to it`;
-  if (!clip.sketch || !own.shared) return [title, make("li", "gv-faint", "Not measured for this result.")];
-  if (!alike.length) return [title, make("li", "gv-faint", "No other token is kept.")];
-  const items = alike.map(({ token: other, cosine }, index) => {
-    const way = wayTo(other, `${index + 1}  ${placeWords(own.grid, other)}`, visit);
-    return make("li", "", "", way, make("span", "gv-faint", ` cosine ≈ ${cosine.toFixed(2)}`));
-  });
-  return [title, ...items];
-}
-
 // The pinned token: marked on every frame, and described in a panel.
 export class Pin {
   token = -1; // index of the pinned token in the whole grid; -1: none
-  alike = []; // kept tokens most similar to the pinned token
-  #likeness = { token: -1, sketch: null, found: null }; // the last result of likenessOf, and its token
 
   /** @param {import("./viewer.js").Viewer} viewer */
   constructor(viewer) {
@@ -96,24 +80,9 @@ export class Pin {
     this.panel = viewer.part(".gv-pin");
   }
 
-  get known() {
-    const { clip, own } = this.viewer.shown();
-    return this.token >= 0 && Boolean(clip.sketch) && own.shared;
-  }
-
-  // The similarity of every token to the pinned token; see likenessOf.
-  likeness() {
-    const { token, viewer: { clip } } = this;
-    if (token < 0 || !clip.sketch) return null;
-    if (this.#likeness.token !== token || this.#likeness.sketch !== clip.sketch)
-      this.#likeness = { token, sketch: clip.sketch, found: likenessOf(clip, token) };
-    return this.#likeness.found;
-  }
-
   toggle(token) {
     const { viewer } = this;
     this.token = token === this.token ? -1 : token;
-    if (viewer.kind === "alike" && !this.known) viewer.kind = "kept";
     const shown = viewer.shown();
     viewer.controls.describe(shown);
     this.show(shown);
@@ -123,15 +92,13 @@ export class Pin {
 
   show(shown) {
     const { viewer, panel, token } = this;
-    const { clip, own } = shown;
-    const known = token >= 0 && clip.sketch && own.shared;
-    this.alike = known ? mostAlike(clip, own.stage, token) : [];
+    const { own } = shown;
     panel.hidden = token < 0;
     if (token < 0) return viewer.note.pinned("", "");
     const told = keepsAll(own) && shown.comparable ? shown.main : own; // a side with all tokens has no reason to explain
     const { name, grid } = told;
     viewer.note.pinned(`${name ? `${name}, ` : ""}${placeWords(grid, token)}.`, whyWords(told, token));
     const unpin = () => { this.toggle(token); viewer.panes[own.key].canvas.focus(); };
-    describePin(panel, shown, token, this.alike, (other) => viewer.visit(other), unpin);
+    describePin(panel, shown, token, (other) => viewer.visit(other), unpin);
   }
 }

@@ -1,12 +1,12 @@
 // @ts-check
 // The table of earlier runs on this clip: a line for every run with an answer. Any two runs can be shown as A and B.
 
-import { button, make, missing, order, table, verdict } from "./dom.js";
+import { button, make, missing, table, verdict } from "./dom.js";
 
 const figure = (value, text) => (missing(value) ? "–" : text(value));
 
 /**
- * Title of a column, function that returns the value to sort by, function that formats its cells.
+ * Title of a column, function that returns the value, function that formats it.
  * @type {[string, (row: any) => any, ((value: any) => string)?][]}
  */
 const COLUMNS = [
@@ -22,15 +22,11 @@ const COLUMNS = [
 const MOST = 28; // most runs that the viewer holds: MAX_METHODS of components/viewer/payload.py
 
 export class Tried {
-  #sorted = -1; // index of the sorted column; -1: newest first
-  #falling = false;
-
   /** @param {import("./viewer.js").Viewer} viewer */
   constructor(viewer) {
     this.viewer = viewer;
     this.place = viewer.part(".gv-tried");
     this.table = viewer.part(".gv-tried table");
-    viewer.part("[data-act=clear]").addEventListener("click", () => viewer.tellServer("clear", {}));
   }
 
   show() {
@@ -41,25 +37,8 @@ export class Tried {
     this.place.hidden = rows.length === 0;
     const all = clip.methods.length < MOST ? "" : `; only the last ${MOST} are kept`;
     this.place.querySelector("summary").textContent = `Runs tried on this clip (${rows.length}${all})`;
-    if (this.#sorted >= 0) {
-      const value = COLUMNS[this.#sorted][1];
-      rows.sort((one, other) => order(value(one), value(other), this.#falling));
-    }
-    this.table.replaceChildren(...table("", "", this.#heads(), rows.map((row) => this.#line(row))).children);
-  }
-
-  #heads() {
-    const heads = COLUMNS.map(([title], index) => {
-      const head = make("th", "", "", button(title, () => {
-        this.#falling = this.#sorted === index && !this.#falling;
-        this.#sorted = index;
-        this.show();
-        /** @type {HTMLElement} */ (this.table.querySelectorAll("thead button")[index]).focus();
-      }));
-      if (this.#sorted === index) head.ariaSort = this.#falling ? "descending" : "ascending";
-      return head;
-    });
-    return [make("th", "", "Side"), ...heads];
+    const heads = ["Side", ...COLUMNS.map(([title]) => title)].map((title) => make("th", "", title));
+    this.table.replaceChildren(...table("", "", heads, rows.map((row) => this.#line(row))).children);
   }
 
   #line(row) {

@@ -25,8 +25,6 @@ const WHAT = {
     `Which tokens ${method.label} merges: each colour is a group of tokens merged into one; a dot marks `
     + "the position of the merged token. Point at a group to see all of its tokens.",
   original: () => "The frame as it was sampled, without any marks.",
-  alike: () => "How similar every token of the clip is to the pinned token. White lines surround kept tokens; "
-    + "1, 2 and 3 mark the most similar kept tokens.",
 };
 
 const LEGENDS = {
@@ -49,7 +47,6 @@ const LEGENDS = {
     ...(stage.merges ? [["dots", "merged into another unit"]] : []), ["dark", "dropped"],
   ],
   original: () => [],
-  alike: ({ likeness: { low, high } }) => [["ramp", `cosine ${low.toFixed(2)} – ${high.toFixed(2)}`]],
 };
 
 export const whatIsShown = (shown) => WHAT[shown.kind](shown);
@@ -68,15 +65,6 @@ export function legend(shown, missing) {
 function outlines({ truth, marks: { outline } }) {
   if (!truth?.names.length || !outline) return [];
   return [["dashed", `${truth.names.join(", ")}: the right answer rests on ${truth.names.length > 1 ? "these" : "it"}`]];
-}
-
-// A sentence on the size of the data sent to the browser, and on the scores left out as too large.
-export function sizeWords(clip) {
-  const { bytes, left_out: left } = clip.value;
-  const size = (count) => `${(count / 1e6).toFixed(count < 1e6 ? 2 : 1)} MB`;
-  const missing = left.length ? ` Scores not shown, because they are too large: ${left.join(", ")}.` : "";
-  return `In this browser: ${size(bytes.frames)} of frames, ${size(bytes.tokens)} `
-    + `of masks and scores for ${plural(clip.methods.length, "compressor")}.${missing}`;
 }
 
 export function frameWords({ clip, frame, main, beside, sides, comparable }) {

@@ -46,7 +46,7 @@ class AboutTab(Tab):
         gr.Markdown(STORY + DOCUMENTATION * DOCS.is_dir(), elem_classes="gv-about")
         self.story = mounted("story", BLANK, elem_id="gv-story")
         gr.Markdown(TEXT, elem_classes="gv-about")
-        gr.Markdown(RELEVANCE, elem_classes="gv-about gv-models gv-relevance")
+        gr.Markdown(RELEVANCE, elem_classes="gv-about gv-relevance")
 
     def connect(self, page: Page) -> None:
         self.page = page

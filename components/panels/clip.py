@@ -1,4 +1,4 @@
-"""The panel to choose a clip: an example, an uploaded file or a webcam recording.
+"""The panel to choose a clip: an example or an uploaded file.
 
 A new clip replaces the previous clip and its answers as soon as the new one has been read. A file
 dropped anywhere on the page counts as an upload; see ``assets/page/own_clip.js``.
@@ -13,41 +13,35 @@ from typing import Any
 
 import gradio as gr
 
-from gleanvid.types import VideoError
-
 from ..session.actions import uploads
-from ..session.actions.ahead import encode_ahead
-from ..session.actions.first import First
 from ..session.display import Message, PageUpdate, message, status
 from ..session.examples import Example, model_for, ready, thumbnail
 from ..session.job import READING, Job, read
-from ..session.request import NO_CLIP, pinned_settings
-from ..session.work.queue import UPLOAD, BusyError
+from ..session.request import NO_CLIP
+from ..session.work.queue import UPLOAD
 from .events import AT_ONCE, PRIVATE, QUEUED, Changes, Values, part, script
 from .page_state import owner
 from .panel import Page, Panel
 from .served import served_method
 
 STOPPED = "Stopped. Upload the file again, or choose another clip."
-SAVED = "Saved result. Changing a setting runs the model again."
 SHELF = """<div class="gv-shelf" role="group" aria-label="Your clips"></div>"""
 SHELVED = 6  # maximum number of thumbnails of uploaded clips; older ones are dropped
-QUESTIONS = """<div class="gv-chips gv-sideways" role="group" aria-label="Ready questions"></div>"""
+QUESTIONS = """<div class="gv-chips" role="group" aria-label="Ready questions"></div>"""
 
 
 class ClipPanel(Panel):
-    """One thumbnail for each example clip, and the buttons to upload or record a clip.
+    """One thumbnail for each example clip, and the button to upload a clip.
 
     Attributes:
         file: widget whose value is the path of the chosen clip.
         upload: upload button. It accepts every file type: our own error message is clearer than
             Gradio's.
-        saved: the saved results of each example, by path.
     """
 
-    def __init__(self, examples: Sequence[Example], saved: Mapping[str, First]) -> None:
-        self.examples, self.saved = examples, saved
-        with gr.Row(elem_classes=["gv-examples", "gv-sideways"]):
+    def __init__(self, examples: Sequence[Example]) -> None:
+        self.examples = examples
+        with gr.Row(elem_classes=["gv-examples"]):
             self.buttons = [
                 gr.Button(
                     example.title,
@@ -62,7 +56,6 @@ class ClipPanel(Panel):
             self.upload = gr.UploadButton(
                 "Upload a clip", size="sm", min_width=56, elem_id="gv-upload"
             )
-            self.record = gr.Button("Webcam", size="sm", min_width=56, elem_id="gv-webcam")
         first = str(examples[0].path) if examples else None
         self.file = gr.File(first, visible=False, elem_id="gv-clip")
         self.own = gr.State({})  # path -> thumbnail of each uploaded clip, newest last
@@ -91,14 +84,12 @@ class ClipPanel(Panel):
         )
         over.then(None, self.file, None, js=script("holdClip"), **PRIVATE)
         page.preview.after(self.arrived.change, live=False)
-        self.record.click(None, None, outputs.notice, js=script("record"), **PRIVATE)
         for button, example in zip(self.buttons, self.examples, strict=True):
             mark = script("chooseExample", shortened(example.path))
             button.click(None, None, None, js=mark, **PRIVATE)
             handler = self.on_example(example)
             clicked = page.inputs.when(button.click, handler, changed, inputs, **AT_ONCE)
-            unless = script("previewUnless", SAVED)
-            clicked.success(None, outputs.notice, None, js=unless, **PRIVATE)
+            page.preview.after(clicked.success)
         picked = self.shelf.pick(self.on_shelf, inputs, changed, **AT_ONCE)
         page.preview.after(picked.success, live=False)
         if page.inputs.recordings:
@@ -120,8 +111,8 @@ class ClipPanel(Panel):
         job = Job(engine, owner(user), self.page.inputs.request(values), work)
 
         def last(notice: Message) -> Changes:
-            stays = {outputs.notice: notice, self.shelf: shelf(values[self.own])}
-            return stays | outputs.working(False) | {outputs.viewer: gr.update(pending="")}
+            shown = {outputs.notice: notice, outputs.viewer: gr.update(pending="")}
+            return shown | outputs.working(False)
 
         yield from job.run(self.read(job, values), last, STOPPED)
 
@@ -196,34 +187,10 @@ class ClipPanel(Panel):
 
     def on_example(self, example: Example) -> Callable[[gr.Request, Values], Changes]:
         def choose(user: gr.Request, values: Values) -> Changes:
-            path = str(example.path)
-            shown = self.ready_again(user) | self.shown(path, example, example.question, values)
-            if path not in values[self.tried]:
-                standing = {**self.page.inputs.read(values), **shown}
-                shown |= self.made_before(example, standing)
-            return shown
+            shown = self.shown(str(example.path), example, example.question, values)
+            return self.ready_again(user) | shown
 
         return choose
-
-    def made_before(self, example: Example, values: Values) -> Changes:
-        """Return the saved results of an example if they match the settings of the page."""
-        inputs, outputs, engine = self.page.inputs, self.page.outputs, self.page.engine
-        saved = self.saved.get(str(example.path), First())
-        request = inputs.request(values)
-        if not saved.fits(request, pinned_settings(values[inputs.pinned], request.model)):
-            return {}
-        try:
-            value = saved.opened(engine, example)
-            now = status(engine, engine.runs.get(saved.runs[0]))
-            encode_ahead(engine, request.clip(engine.clip(str(example.path), request.frames)))
-        except (VideoError, BusyError):
-            return {}  # the preview that follows shows the error
-        return {
-            outputs.viewer: gr.update(version=0, value=value, answers=saved.answers, pending=""),
-            outputs.runs: saved.runs,
-            outputs.notice: message(SAVED),
-            outputs.status: now,
-        }
 
     def on_model(self, values: Values) -> Changes:
         """Suggest the questions that a recording answers; for other models, those of the clip."""
@@ -231,20 +198,18 @@ class ClipPanel(Panel):
         recording = inputs.recordings.get(values[self.model])
         if recording is None:
             return {offered: ready(inputs.examples.get(values[self.file]))}
-        asked = [{"text": text, "fails": False} for text in recording.questions]
-        return {offered: asked, inputs.question: next(iter(recording.questions), "")}
+        return {
+            offered: list(recording.questions),
+            inputs.question: next(iter(recording.questions), ""),
+        }
 
 
-def shelf(own: Mapping[str, str]) -> dict[str, Any]:
-    """Return a new value for the row of thumbnails of uploaded clips.
-
-    A new value makes the browser redraw the row, without the placeholder of a failed upload.
-    """
-    clips = [{"clip": shortened(path), "picture": picture} for path, picture in own.items()]
-    return {"clips": clips, "at": time.monotonic()}
+def shelf(own: Mapping[str, str]) -> list[dict[str, str]]:
+    """Return the value of the row of thumbnails of uploaded clips."""
+    return [{"clip": shortened(path), "picture": picture} for path, picture in own.items()]
 
 
-def questions(offered: Sequence[dict[str, Any]]) -> Any:
+def questions(offered: Sequence[str]) -> Any:
     """Make the row of buttons with suggested questions.
 
     ``offered``: the questions as :func:`ready` returns them. A click on a button triggers the event

@@ -18,7 +18,6 @@ from gleanvid.compressors.base import Compressor
 from ..session import clock
 from ..session.actions import compare, plans, rows
 from ..session.actions.compare import Compared
-from ..session.actions.compared_runs import rows_at_hand
 from ..session.actions.first import RATIO as FIRST_RATIO
 from ..session.actions.plans import RATIOS, Plan
 from ..session.actions.rows import Asked
@@ -27,7 +26,7 @@ from ..session.display import message
 from ..session.request import NONE, RATIO, Request, can_answer
 from . import notice
 from .clip import shortened
-from .events import AT_ONCE, PRIVATE, Changes, Values, mounted, script
+from .events import Changes, Values, mounted
 from .least import LeastPanel
 from .page_state import Inputs, owner
 from .panel import Page, Tab
@@ -38,7 +37,7 @@ from .working import start, stop_with
 ABOUT = "Compare compressors on the clip above, which is encoded once."
 START = ("gleanvid", "vidcom2", "vcast", "visionzip", "uniform")
 HTML = """<div class="gv-compare"></div>"""
-AT_HAND = "The table shows earlier runs. Press Compare to run them again and time them."
+RECORDED = "A recording answers about its own clip only: leave out questions about other clips."
 # A table of results stays valid if these settings of the page change: Compare has checkboxes of
 # its own for compressors and ratios.
 CHOSEN = {"compressor", RATIO}
@@ -78,14 +77,11 @@ class CompareTab(Tab):
             self.start = gr.Button(
                 "Compare", variant="primary", scale=0, elem_id="gv-compare-start"
             )
-            self.sweep = gr.Button(
-                "Compare B's method at all ratios", scale=0, min_width=160, elem_id="gv-sweep"
-            )
             self.stop = gr.Button("Stop", interactive=False, scale=0, elem_id="gv-compare-stop")
         self.notice = notice.panel()
-        self.table = mounted("compare", HTML, None, "open", elem_id="gv-rows")
+        self.table = mounted("compare", HTML, elem_id="gv-rows")
         self.least = LeastPanel(self.methods)
-        self.starters = self.start, self.sweep, *self.least.starters
+        self.starters = self.start, *self.least.starters
         self.stoppers = self.stop, *self.least.stoppers
 
     def linked(self) -> dict[str, Any]:
@@ -94,61 +90,28 @@ class CompareTab(Tab):
     def connect(self, page: Page) -> None:
         self.page, outputs = page, page.outputs
         self.least.connect(page)
-        self.before = outputs.compared
-        self.questions.tell_in(self.notice)
         self.questions.connect(page)
-        own = [self.notice, self.table, self.before]
-        changed = [*own, *outputs.previewed, *outputs.buttons]
-        listed = [self.questions.box, self.questions.known, page.inputs.shelf]
-        asked = [self.methods, self.ratios, self.measured, self.before, *listed]
-        self.left_on_show = [
-            start(page, button.click, self.notice, self.stop, handler, changed, asked)
-            for button, handler in ((self.start, self.on_compare), (self.sweep, self.on_sweep))
-        ]
-        page.inputs.when(page.signals.begin, self.on_begin, [self.table], [self.before], **AT_ONCE)
-        viewer: Any = outputs.viewer
-        for event in (self.tab.select, viewer.show):
-            event(None, None, None, js=script("signalSeen", "gv-rows", "begin"), **PRIVATE)
-        known = [self.table, self.before]
-        stop_with(page, self.stop, self.left_on_show, self.on_stopped, changed, known)
-
-    def on_begin(self, user: gr.Request, values: Values) -> Changes:
-        """Before the first comparison, list the runs of the viewer as rows of the table."""
-        inputs, engine = self.page.inputs, self.page.engine
-        if values[self.before] or engine.pages.has(owner(user)):
-            return gr.skip()
-        values = inputs.read(values)
-        sides = inputs.sides(values)
-        question = sides.question.strip() if can_answer(sides.model) else ""
-        found = rows_at_hand(engine.runs, sides.runs, question)
-        asked = replace(asked_with(inputs, values, [row.method for row in found]), busy=AT_HAND)
-        return {self.table: rows.table_view(found, asked, True) | {"at_hand": True}}
+        changed = [self.notice, self.table, *outputs.previewed, *outputs.buttons]
+        asked = [self.methods, self.ratios, self.measured, self.questions.listed]
+        begun = start(
+            page, self.start.click, self.notice, self.stop, self.on_compare, changed, asked
+        )
+        self.left_on_show = [begun]
+        stop_with(page, self.stop, [begun], self.on_stopped, changed, [self.table])
 
     def on_compare(self, user: gr.Request, values: Values) -> Iterator[Changes]:
-        yield from self.run(user, values, values[self.methods], values[self.ratios])
-
-    def on_sweep(self, user: gr.Request, values: Values) -> Iterator[Changes]:
-        inputs = self.page.inputs
-        method = inputs.read(values)[inputs.settings["compressor"]]
-        yield from self.run(user, values, [method], RATIOS)
-
-    def run(
-        self, user: gr.Request, values: Values, names: Sequence[str], ratios: Sequence[float]
-    ) -> Iterator[Changes]:
         inputs, engine = self.page.inputs, self.page.engine
         values = inputs.read(values)
-
         request, sides = inputs.request(values), inputs.sides(values)
-        names = [name for name in names if name not in not_served(request.model)]
-
-        listed = self.questions.listed(values) if can_answer(request.model) else []
-        is_recording = request.model in inputs.recordings
-        why = self.questions.refusal(values, is_recording) if listed else ""
+        names = [name for name in values[self.methods] if name not in not_served(request.model)]
+        listed = values[self.questions.listed] if can_answer(request.model) else []
+        others = {path for *_, path in listed} - {values[inputs.settings["clip"]] or ""}
+        is_refused = request.model in inputs.recordings and bool(others)
 
         def plan() -> list[Plan]:
-            if why:
-                raise ValueError(why)
-            return plans.plans(names, ratios, inputs.maker(values))
+            if is_refused:
+                raise ValueError(RECORDED)
+            return plans.plans(names, values[self.ratios], inputs.maker(values))
 
         asked = asked_with(inputs, values, names, listed)
         first, *more = [text for text, _ in asked.questions]
@@ -166,21 +129,17 @@ class CompareTab(Tab):
             requests,
         )
         for update in updates:
-            yield self.changes(update, asked, values[self.before])
+            yield self.changes(update, asked)
 
     def on_stopped(self, values: Values) -> Changes:
         begun = values[self.table]
         table = rows.settled(begun)
         text = compare.stopped(table["rows"], len(begun["rows"])) if table else "Stopped."
         stopped = {self.notice: message(text)} | self.page.outputs.working(False)
-        left = table if table and table["rows"] else rows.earlier(values[self.before])
-        return stopped | {self.table: left}
+        return stopped | {self.table: table if table and table["rows"] else None}
 
-    def changes(self, update: Compared, asked: Asked, before: dict[str, Any] | None) -> Changes:
-        """Return the new widget values that show an update of the comparison.
-
-        ``before``: the previous table. It is shown again if ``update.rows`` is empty.
-        """
+    def changes(self, update: Compared, asked: Asked) -> Changes:
+        """Return the new widget values that show an update of the comparison."""
         outputs = self.page.outputs
         filled = {
             self.notice: update.notice,
@@ -188,11 +147,9 @@ class CompareTab(Tab):
             outputs.status: update.status,
         }
         changed: Changes = {widget: value for widget, value in filled.items() if value is not None}
-        if update.rows:
+        if update.rows is not None:
             table = rows.table_view(update.rows, asked, update.done)
-            changed |= {self.table: table} | ({self.before: table} if update.done else {})
-        elif update.rows is not None:
-            changed[self.table] = rows.earlier(before)
+            changed[self.table] = table if update.rows else None
         if update.viewer is not None:
             changed[outputs.viewer] = gr.update(
                 version=0, value=update.viewer, answers=update.answers

@@ -16,8 +16,6 @@ from gleanvid.compressors import COMPRESSORS
 from gleanvid.compressors.base import Compressor, declared_settings
 from gleanvid.compressors.by_hand import ByHand
 from gleanvid.compressors.settings import Setting
-from gleanvid.metrics import saturation
-from gleanvid.types import Compression
 
 from ..session.request import EDITED, NONE, RATIO, has_free_ratio
 from .method_settings import MethodSettings
@@ -74,7 +72,6 @@ class MethodSetting:
             "optional": declared.optional,
             "start": declared.start,
             "at_most": declared.at_most and f"{prefix}.{declared.at_most}",
-            "readout": bool(declared.readout),
         }
         return field | {name: value for name, value in others.items() if value}
 
@@ -108,11 +105,6 @@ class Controls:
     @property
     def defaults(self) -> dict[str, Any]:
         return {key: own.default for key, own in self.own.items()}
-
-    @property
-    def folded(self) -> list[str]:
-        """Keys of the settings under "More settings"."""
-        return [key for key in self.own if key not in self.parts[0].fields]
 
     def put(self, settings: Mapping[str, Any]) -> dict[Any, Any]:
         """Return the widget values that show ``settings``, which are given by key in a link."""
@@ -188,20 +180,3 @@ def given_settings(
     if has_free_ratio(COMPRESSORS[method]):
         own[RATIO] = settings[RATIO]
     return {controls.method: method} | controls.put({**stood, **own})
-
-
-def readout(method: type[Compressor], record: Compression) -> str:
-    """Return a text such as "This clip: alpha 0.30, novelty Gini 0.76".
-
-    A second sentence counts the temporal units without new content, if there are any. The text is
-    empty if the compressor did not record these values.
-    """
-    trace = record.trace
-    names = [
-        name for _, _, declared in declared_settings(method).values() for name in declared.readout
-    ]
-    if not names or not all(name in trace for name in names):
-        return ""
-    values = (f"{name.replace('gini', 'novelty Gini')} {float(trace[name]):.2f}" for name in names)
-    sentences = ["This clip: " + ", ".join(values), str(saturation(record) or "")]
-    return ". ".join(filter(None, sentences))

@@ -84,8 +84,6 @@ class LinkPanel(Panel):
         """
         gathered = settings.moved()
         for key, widget in self.named.items():
-            if isinstance(widget, gr.Slider):
-                widget.elem_id = f"gv-of-{key}"  # id by which the reset button finds the default
             # ``assets/page/chosen_clip.js`` writes the clip to the page's URL.
             if key != "clip" and widget not in gathered:
                 widget.change(None, widget, None, js=script("writeSetting", key), **PRIVATE)
@@ -100,7 +98,6 @@ class LinkPanel(Panel):
             "openSettings",
             [keys.get(widget) for widget in self.page.inputs.gathered.widgets],
             defaults | self.controls.defaults,
-            settings.folded(),
             [shortened(example.path) for example in self.page.examples],
             [name for _, name in self.named["model"].choices if not can_answer(name)],
         )
@@ -115,7 +112,7 @@ class LinkPanel(Panel):
         if back and back.view:
             changes = settings | self.returned(back, back.view, query)
         else:
-            changes = self.emptied(settings, back) | settings | self.made_before(settings)
+            changes = self.emptied(settings, back) | settings
         changes |= self.own_clips(changes, query, back)
         if model in changes:  # also offer models loaded since the server's start
             changes[model] = gr.update(value=changes[model], choices=list(model.choices))
@@ -152,18 +149,10 @@ class LinkPanel(Panel):
             del changes[self.named["model"]]
         return own
 
-    def made_before(self, settings: Changes) -> Changes:
-        """Return the saved results of the example in the link, if they match its settings."""
-        example = self.example(settings.get(self.named["clip"]))
-        saved = self.clip.made_before(example, self.standing(settings)) if example else {}
-        return saved and saved | {self.kept: saved[self.page.outputs.runs][0]}
-
     def misread(self, given: Mapping[str, str], query: Mapping[str, str]) -> Changes:
         """Return the message on parts of a link that the page cannot use."""
-        unread, replaced = self.links.unread(query), self.links.replaced(query)
-        dropped = [name for name in given if name not in query]
-        is_whole = not (unread or replaced or dropped)
-        return {} if is_whole else {self.unread: unread_value(unread, replaced, dropped)}
+        unread, dropped = self.links.unread(query), [name for name in given if name not in query]
+        return {self.unread: unread_value(unread, dropped)} if unread or dropped else {}
 
     def clip_named(self, name: str) -> str | None:
         """Return the path of an example by its name; None for other names."""

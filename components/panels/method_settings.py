@@ -22,7 +22,7 @@ class MethodSettings(gr.HTML):
 
     ``value``: settings that differ from their default, by their key in a link. ``fields``:
     declaration of each setting, by key; see ``assets/tuning/settings.js``. ``shown``: keys of each
-    method's settings. ``readout``: a line of text on the effect of the settings on this clip.
+    method's settings.
     """
 
     def __init__(
@@ -32,7 +32,6 @@ class MethodSettings(gr.HTML):
         fields: Mapping[str, Mapping[str, Any]],
         shown: Mapping[str, Sequence[str]],
         method: str,
-        readout: str = "",
         **options: Any,
     ) -> None:
         super().__init__(
@@ -42,7 +41,6 @@ class MethodSettings(gr.HTML):
                 "tuning/settings.js", fields=fields, shown=shown, method=method
             ),
             apply_default_css=False,
-            readout=readout,
             **options,
         )
         self.fields, self.shown = fields, shown

@@ -25,7 +25,6 @@ from .compare import CompareTab
 from .curves import CurvesTab
 from .export import ExportTab
 from .link import LinkPanel, copy_button
-from .opened_run import OpenedRun
 from .page_state import Gathered, Inputs, Outputs, owner
 from .panel import Page, Panel, Tab
 from .previews import Previews
@@ -105,7 +104,7 @@ class Layout:
         if opener and choosing:
             self.picker = picker.ModelPicker(choosing, opener, model)
         with gr.Row(elem_id="gv-asking"):
-            self.clip = ClipPanel(examples, first.load_others(engine, examples))
+            self.clip = ClipPanel(examples)
             question = opening.question or (examples[0].question if examples else "")
             self.talk = TalkPanel(question)
         with gr.Row(elem_id="gv-under"):
@@ -122,15 +121,11 @@ class Layout:
         self.sides = SidesPanel(self.settings.controls)
         (compare,) = (tab for tab in self.tabs if isinstance(tab, CompareTab))
         self.served = ServedPanel(self.settings.controls.method, compare.methods)
-        self.opened_run = OpenedRun(compare.table, self.clip, self.settings.controls)
 
     @property
     def panels(self) -> list[Panel]:
         """All panels except ``picker`` and ``link``, which :meth:`connect` connects afterwards."""
-        return [
-            *(self.clip, self.talk, self.settings, self.sides, self.served),
-            *(*self.tabs, self.opened_run),
-        ]
+        return [*(self.clip, self.talk, self.settings, self.sides, self.served), *self.tabs]
 
     def connect(
         self,
@@ -163,7 +158,6 @@ class Layout:
             self.talk.question,
             self.sides.pinned,
         )
-        asks = {"both": habits.both, "remember": habits.remember}
         return Inputs(
             settings={"clip": self.clip.file} | named,
             parts=parts,
@@ -172,10 +166,10 @@ class Layout:
             pinned=pinned,
             runs=runs,
             shelf=self.clip.own,
-            habits=asks,
+            both=habits.both,
             examples={str(example.path): example for example in examples},
             recordings={entry.model: entry for entry in recordings},
-            gathered=Gathered([*named.values(), *parts, *asks.values(), question, pinned]),
+            gathered=Gathered([*named.values(), *parts, habits.both, question, pinned]),
         )
 
     def _outputs(self, runs: gr.State) -> Outputs:
@@ -185,9 +179,7 @@ class Layout:
             viewer=viewer,
             runs=runs,
             status=self.status,
-            exchanges=gr.State([]),
             ready=self.ready,
-            compared=gr.State(None),
             tabs=self.tab_bar,
             starters=tuple(button for panel in self.panels for button in panel.starters),
             stoppers=tuple(button for panel in self.panels for button in panel.stoppers),

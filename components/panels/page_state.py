@@ -12,7 +12,6 @@ import gradio as gr
 from gleanvid.compressors.base import Compressor
 from gleanvid.errors import refusing
 
-from ..session.actions.ask import Habits
 from ..session.display import Message, PageUpdate
 from ..session.examples import Example
 from ..session.request import (
@@ -101,7 +100,7 @@ class Inputs:
     pinned: gr.Textbox  # compressor of side A as JSON; empty: all tokens
     runs: gr.State  # ids of the runs in the viewer: B, A, then others
     shelf: gr.State  # uploaded clips: path -> thumbnail
-    habits: Mapping[str, gr.Checkbox]  # field of Habits -> its checkbox
+    both: gr.Checkbox  # whether to answer with the compressor of A, too
     examples: Mapping[str, Example]  # path of a clip -> its example
     recordings: Mapping[str, Entry]  # name in the menu of models -> recording
     gathered: Gathered  # values of all settings, the question and side A
@@ -170,9 +169,6 @@ class Inputs:
             model=model,
         )
 
-    def habits_of(self, values: Values) -> Habits:
-        return Habits(**{name: bool(values[box]) for name, box in self.habits.items()})
-
     def maker(self, values: Values) -> Callable[[str, float], Compressor]:
         """Return a function that makes a compressor from its name and a retention ratio.
 
@@ -201,9 +197,7 @@ class Outputs:
     viewer: MaskViewer
     runs: gr.State  # the same widget as Inputs.runs
     status: gr.HTML
-    exchanges: gr.State  # the conversation that the model remembers
     ready: gr.HTML  # suggested questions about the clip
-    compared: gr.State  # the last finished table of a comparison
     tabs: gr.Tabs
     starters: tuple[gr.Button, ...]  # buttons that start a job on the model
     stoppers: tuple[gr.Button, ...]  # buttons that end the job of their panel
@@ -218,7 +212,6 @@ class Outputs:
             self.notice: self.versioned(update.notice, version),
             self.runs: update.runs,
             self.status: update.status,
-            self.exchanges: update.exchanges,
         }
         changed: Changes = {widget: value for widget, value in filled.items() if value is not None}
         pending = "" if update.viewer is not None else update.pending
@@ -235,7 +228,7 @@ class Outputs:
     @property
     def changed(self) -> list[Any]:
         """All widgets that :meth:`changes` may change."""
-        return [*self.previewed, self.exchanges, *self.buttons]
+        return [*self.previewed, *self.buttons]
 
     @property
     def previewed(self) -> list[Any]:
@@ -245,11 +238,11 @@ class Outputs:
     @property
     def results(self) -> list[Any]:
         """Widgets that :meth:`cleared` empties."""
-        return [self.exchanges, self.viewer, self.runs]
+        return [self.viewer, self.runs]
 
     def cleared(self) -> Changes:
         nothing = gr.update(version=0, value=None, answers=[], pending="")
-        return {self.exchanges: [], self.viewer: nothing, self.runs: []}
+        return {self.viewer: nothing, self.runs: []}
 
     @property
     def buttons(self) -> list[Any]:

@@ -93,7 +93,7 @@ class Previews:
         if ask.is_slow(engine, request.model):
             yield {self.outputs.notice: message(SLOW)}
             return
-        for update in ask.ask_live(engine, session, request, sides, inputs.habits_of(values)):
+        for update in ask.ask_live(engine, session, request, sides, bool(values[inputs.both])):
             yield self.outputs.changes(update, sides.version)
 
     def updates(self, session: str, request: Request, sides: Sides) -> Iterator[Changes]:

@@ -10,13 +10,12 @@ import gradio as gr
 
 from gleanvid.compressors import COMPRESSORS
 
-from ..session.request import EDITED, LONGEST, RATIO, pinned_settings
+from ..session.request import EDITED, LONGEST, pinned_settings
 from .controls import MethodSetting
 
 # Valid values of the parameter "view", which a script of the viewer reads.
-VIEWS = ("kept", "heat", "relevance", "ab", "groups", "original", "alike")
+VIEWS = ("kept", "heat", "relevance", "ab", "groups", "original")
 SHOWN_CHARS = 40  # maximum number of characters of an invalid value that a message quotes
-SHORT_NAMES = {"ratio": RATIO, "rho": RATIO}
 OWN = "own"  # value of "clip" if the clip is an upload; see assets/page/links.js
 NOT_IN_LINK = "The clip of this link was uploaded by its sender and is not in the link."
 
@@ -51,10 +50,9 @@ class Links(NamedTuple):
         """Return the valid settings of compressors in a link, by key."""
         found = {}
         for name, text in query.items():
-            key = self.key(name, query)
             with suppress(ValueError):
-                if key in self.own and text:
-                    found[key] = self.own[key].read(text)
+                if name in self.own and text:
+                    found[name] = self.own[name].read(text)
         return found
 
     def unread(self, query: Mapping[str, str]) -> dict[str, str]:
@@ -64,8 +62,7 @@ class Links(NamedTuple):
         """
         known, settings = self.valid(query), self.settings(query)
 
-        def is_read(name: str, text: str) -> bool:
-            key = self.key(name, query)
+        def is_read(key: str, text: str) -> bool:
             if key in self.named:
                 return not text or (key in known and not _strange(self.named[key], text))
             if key in self.own:
@@ -75,22 +72,6 @@ class Links(NamedTuple):
             return key.split(".")[0] not in COMPRESSORS
 
         return {name: text for name, text in query.items() if not is_read(name, text)}
-
-    def replaced(self, query: Mapping[str, str]) -> list[str]:
-        """Return the short names in a link; the page replaces each by the parameter's full key."""
-        return [name for name in query if self.key(name, query) != name]
-
-    def key(self, name: str, query: Mapping[str, str]) -> str:
-        """Return the full key of a parameter.
-
-        A short name such as ``tau`` means the setting of the compressor that the link names, for
-        example ``gleanvid.tau``.
-        """
-        if name in self.named:
-            return name
-        method = query.get("compressor") or self.named["compressor"].value
-        key = SHORT_NAMES.get(name, name)
-        return f"{method}.{key}" if f"{method}.{key}" in self.own else key
 
 
 def without_own_clip(query: Mapping[str, str]) -> dict[str, str]:
@@ -102,19 +83,17 @@ def without_own_clip(query: Mapping[str, str]) -> dict[str, str]:
     return {name: text for name, text in query.items() if name not in of_clip}
 
 
-def unread_value(
-    found: Mapping[str, str], replaced: Sequence[str] = (), own: Sequence[str] = ()
-) -> dict[str, Any]:
+def unread_value(found: Mapping[str, str], own: Sequence[str] = ()) -> dict[str, Any]:
     """Return the message that names the invalid values of a link, and what to remove from it.
 
-    ``found``: invalid values by parameter, from :meth:`Links.unread`. ``replaced``: short names,
-    from :meth:`Links.replaced`. ``own``: parameters of an uploaded clip, which
-    :func:`without_own_clip` left out. The page removes all these parameters from its URL.
+    ``found``: invalid values by parameter, from :meth:`Links.unread`. ``own``: parameters of an
+    uploaded clip, which :func:`without_own_clip` left out. The page removes all these parameters
+    from its URL.
     """
     parts = [f"{name.replace('_', ' ')} “{_cut(text)}”" for name, text in found.items()]
     wrong = f"Not understood in this link: {', '.join(parts)}." if parts else ""
     text = " ".join(filter(None, [NOT_IN_LINK if own else "", wrong]))
-    return {"text": text, "names": [*found, *replaced, *own]}
+    return {"text": text, "names": [*found, *own]}
 
 
 def _cut(text: str) -> str:

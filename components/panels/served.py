@@ -42,9 +42,8 @@ class ServedPanel(Panel):
 
     def connect(self, page: Page) -> None:
         self.model, self.viewer = page.inputs.settings["model"], page.outputs.viewer
-        self.apart = gr.State([])  # methods to tick again once a model can run them
-        stood = {self.model, self.method, self.compared, self.apart}
-        menus = [self.method, self.compared, self.apart, self.viewer]
+        stood = {self.model, self.method, self.compared}
+        menus = [self.method, self.compared, self.viewer]
         self.model.change(self.on_change, stood, menus, **AT_ONCE)
         # The new preview does not wait for a running encoding, which may take minutes, but ends it.
         chosen = self.model.input(self.on_input, {self.model, self.method}, self.method, **AT_ONCE)
@@ -57,8 +56,7 @@ class ServedPanel(Panel):
         many methods are left out. It is "" for none: Gradio 6 would keep the old text for None.
         """
         model, method = values[self.model], values[self.method]
-        ticked = [*values[self.compared], *values[self.apart]]
-        served = [name for name in ticked if name not in not_served(model)]
+        served = [name for name in values[self.compared] if name not in not_served(model)]
         offered, count = _offered(model), len(not_served(model))
         titles = [(title, name) for name, title in offered.items()]
         some = SOME.format(count=count, all=len(COMPRESSORS)) if count else ""
@@ -66,7 +64,6 @@ class ServedPanel(Panel):
         return {
             self.method: gr.update(choices=titles, info=some, value=served_method(model, method)),
             self.compared: gr.update(choices=boxes, info=not_served_sentence(model), value=served),
-            self.apart: [name for name in ticked if name not in served],
             self.viewer: gr.update(choices=list(offered.items())),
         }
 

@@ -11,13 +11,10 @@ from typing import Any
 
 import gradio as gr
 
-from gleanvid.compressors import COMPRESSORS
-
 from ..server.serving import Limits
 from ..session.request import NEW_TOKENS, SEEDS
 from ..session.work.local import BUILT_IN, PHOTOS
 from . import controls, notice
-from .events import AT_ONCE
 from .habits import HabitsPanel, live_switch
 from .panel import Page, Panel
 
@@ -30,7 +27,6 @@ PIXELS = {  # maximum number of pixels of a frame as the model sees it
     "224 × 224": 224 * 224,
     "160 × 160": 160 * 160,
 }
-FOLD = "gv-more"
 CLIP = "Any video or GIF, up to {size} MB."
 
 
@@ -55,14 +51,14 @@ class SettingsPanel(Panel):
         in_the_open = controls.part(methods, every, start, in_the_open=True)
         refused = notice.plain("gv-refused")
         live = live_switch()
-        with gr.Accordion("More settings", open=False, elem_id=FOLD):
+        with gr.Accordion("More settings", open=False, elem_id="gv-more"):
             in_fold = controls.part(methods, every, start, in_the_open=False)
             heading(f"<h3>Clip</h3><p>{CLIP.format(size=limits.upload_mb)}</p>")
             self.frames, self.pixels = clip_settings(limits.max_frames)
             with gr.Row(elem_id="gv-span"):
                 self.start, self.end = time_box("From", "the start"), time_box("To", "the end")
             heading("<h3>Answer</h3>")
-            self.habits = HabitsPanel(live, str(model.value))
+            self.habits = HabitsPanel(live)
             self.seed = gr.Number(
                 0, label="Seed", precision=0, minimum=0, maximum=SEEDS, interactive=True
             )
@@ -83,11 +79,6 @@ class SettingsPanel(Panel):
             "compressor": self.controls.method,
         }
 
-    def folded(self) -> list[str]:
-        """Keys of the settings under "More settings"."""
-        ours = [key for key, widget in self.linked().items() if _is_folded(widget.parent)]
-        return [*ours, *self.controls.folded]
-
     def moved(self) -> list[Any]:
         """Return the widgets that show a preview on every change, also while a slider moves."""
         return [*self.controls.parts, self.seed, self.temperature, self.top_p, self.new_tokens]
@@ -103,20 +94,7 @@ class SettingsPanel(Panel):
         ]
         page.preview.after(partial(gr.on, clip))
         page.preview.of_moves(partial(gr.on, [widget.change for widget in self.moved()]))
-        viewer: Any = page.outputs.viewer
-        viewer.show(self.on_runs, page.inputs.runs, self.controls.parts[0], **AT_ONCE)
         self.habits.connect(page)
-
-    def on_runs(self, ids: list[str]) -> Any:
-        """Show a line on the effect of the settings on this clip, from the run shown as B."""
-        run = self.page.engine.runs.get(ids[0]) if ids else None
-        method = COMPRESSORS.get(str(run.compressor["name"])) if run else None
-        text = controls.readout(method, run.compression) if run and method else ""
-        return gr.update(readout=text)
-
-
-def _is_folded(place: Any) -> bool:
-    return place is not None and (place.elem_id == FOLD or _is_folded(place.parent))
 
 
 def model_menu(models: Sequence[tuple[str, str]]) -> gr.Dropdown:

@@ -57,8 +57,6 @@ class SidesPanel(Panel):
             named.success, self.on_wanted, [self.pinned], [self.wanted], **AT_ONCE
         )
         page.preview.after(to_a.success)
-        forgotten = viewer.clear(self.on_clear, inputs, [self.runs], **AT_ONCE)
-        page.preview.after(forgotten.success, live=False)
 
     def follow(self, compared: Any) -> None:
         """After the event ``compared``, write the settings of the viewer's runs to the page."""
@@ -120,9 +118,6 @@ class SidesPanel(Panel):
     def on_compared(self, values: Values) -> Changes:
         b, a = map(self.settings_of, [*values[self.runs], None, None][:2])
         return self.put(a, b, values) or gr.skip()
-
-    def on_clear(self, values: Values) -> Changes:
-        return {self.runs: list(values[self.runs])[:2]}
 
 
 def as_pinned(settings: Mapping[str, Any]) -> str:

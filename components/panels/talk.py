@@ -50,7 +50,7 @@ class TalkPanel(Panel):
         picked = ready.pick(self.on_pick, None, self.question, **AT_ONCE)
         viewer: Any = outputs.viewer
         asked = partial(gr.on, [self.ask.click, self.question.submit])
-        work = outputs.notice, self.stop, self.on_ask, outputs.changed, [outputs.exchanges]
+        work = outputs.notice, self.stop, self.on_ask, outputs.changed
         runs = [start(page, event, *work) for event in (asked, picked.then, viewer.ask)]
         measuring = outputs.notice, self.stop, self.on_measure, outputs.changed
         runs.append(start(page, viewer.measure, *measuring))
@@ -60,8 +60,8 @@ class TalkPanel(Panel):
         inputs, outputs = self.page.inputs, self.page.outputs
         values = inputs.read(values)
         request, sides = inputs.request(values), inputs.sides(values)
-        exchanges, habits = values[outputs.exchanges], inputs.habits_of(values)
-        updates = ask.ask(self.page.engine, owner(user), request, sides, habits, exchanges)
+        both = bool(values[inputs.both])
+        updates = ask.ask(self.page.engine, owner(user), request, sides, both)
         yield from map(outputs.changes, updates)
 
     def on_measure(self, user: gr.Request, values: Values) -> Iterator[Changes]:

@@ -1,16 +1,10 @@
-"""Limits on uploads, and deletion of visitors' files by age and when the server ends.
-
-A server locks the folder of these files. The operating system releases the lock however the server
-ends. So an unlocked folder was left by a server that has ended, and the next server deletes it.
-"""
+"""Limits on uploads, and deletion of visitors' files by age and when the server ends."""
 
 from __future__ import annotations
 
 import atexit
 import os
-import shutil
 import signal
-import stat
 import tempfile
 import threading
 import time
@@ -18,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
-from typing import IO, Any
+from typing import Any
 
 from cachetools import LRUCache
 from gradio.utils import get_upload_folder
@@ -27,17 +21,10 @@ from ..files.folder import bytes_in
 from ..places import ASSETS, LINK
 from .allowed import RefusedError
 
-try:
-    import fcntl
-except ImportError:  # on Windows, folders of killed servers are not deleted
-    fcntl = None  # type: ignore[assignment]
-
 MIB = 2**20
 SCAN_S = 5.0  # seconds between two scans of the upload folder
 VISITORS = 10_000  # maximum number of visitors whose uploads are counted
 PREFIX = "gleanvid-"
-LOCK = ".lock"
-YOUNG_S = 60.0  # younger folders may belong to a server that is just starting
 # All but SIGTERM come from terminals, SIGINT by Ctrl+C; Windows has no SIGHUP and no SIGQUIT.
 ENDING = ("SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT")
 
@@ -107,7 +94,7 @@ def uploaded(video: Any) -> str:
 def delete_old(folder: Path, keep_s: float) -> None:
     """Delete files of visitors, and empty folders, that were last written ``keep_s`` ago."""
     for root, folders, files in os.walk(folder, topdown=False):
-        for name in {*files, *folders} - {LOCK, LINK}:
+        for name in {*files, *folders} - {LINK}:
             path = Path(root, name)
             with suppress(OSError):  # deleted meanwhile, or a folder that is not empty
                 if time.time() - path.lstat().st_mtime > keep_s:
@@ -119,16 +106,13 @@ def own_folder() -> Iterator[str]:
     """Make a new folder for Gradio's files of visitors, deleted when the server ends.
 
     The folder lies in ``GRADIO_TEMP_DIR`` if the operator has set it. That folder may be shared, so
-    the server deletes old files only in its own folder. It first deletes the folders of servers
-    that have ended.
+    the server deletes old files only in its own folder.
     """
     given = os.environ.get("GRADIO_TEMP_DIR")
     parent = given or tempfile.gettempdir()
     Path(parent).mkdir(parents=True, exist_ok=True)
-    delete_stale(Path(parent))
     temporary = tempfile.TemporaryDirectory(prefix=PREFIX, dir=parent, ignore_cleanup_errors=True)
-    with temporary as folder, open(Path(folder) / LOCK, "w") as lock:
-        _locked(lock)
+    with temporary as folder:
         # Most Windows users may not make symbolic links. Then visitors see real file paths.
         with suppress(OSError):
             Path(folder, LINK).symlink_to(ASSETS, target_is_directory=True)
@@ -137,36 +121,6 @@ def own_folder() -> Iterator[str]:
             yield folder
         finally:
             os.environ["GRADIO_TEMP_DIR"] = given or ""  # Gradio treats "" as unset
-
-
-def delete_stale(parent: Path) -> None:
-    """Delete folders in ``parent`` that ended servers of this user have left behind."""
-    if fcntl is None:
-        return
-    for folder in parent.glob(f"{PREFIX}*"):
-        with suppress(OSError):
-            status = folder.lstat()
-            own = stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid()
-            if own and _is_stale(folder / LOCK, status.st_mtime):
-                shutil.rmtree(folder, ignore_errors=True)
-
-
-def _is_stale(lock: Path, changed: float) -> bool:
-    try:
-        with lock.open() as file:
-            return _locked(file)
-    except FileNotFoundError:
-        return time.time() - changed > YOUNG_S
-
-
-def _locked(file: IO[str]) -> bool:
-    """Lock an open file; return False if another process has locked it."""
-    if fcntl is not None:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            return False
-    return True
 
 
 @contextmanager

@@ -50,8 +50,6 @@ class ZeroGpuBackend(Backend):
     ``gpu``: decorator of ``spaces`` that runs a function in such a process.
     """
 
-    is_metered = True
-
     def __init__(self, inner: Backend, gpu: Callable[[Any], Any]) -> None:
         self.inner = inner
         self._models: LRUCache[str, Any] = LRUCache(_KEPT_MODELS)

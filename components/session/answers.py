@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 
 from gleanvid.cost import Cost
 from gleanvid.evaluation.files import finite
@@ -41,15 +40,7 @@ def answers(store: RunStore, sides: Sides) -> list[Answer]:
             if other.compressor.get("name") == method
         )
         found.append(next(filter(None, earlier), None))
-    older = _older(dict(list(runs.items())[:2]))
-    return [item | {"older": item["run"] == older} if older else item for item in found if item]
-
-
-def _older(runs: Mapping[str, Run]) -> str:
-    """Return the id of run A or B, whichever was asked first; "" if unknown or simultaneous."""
-    asked = {run_id: run.made_with.get("asked_at") for run_id, run in runs.items()}
-    known = {run_id: at for run_id, at in asked.items() if isinstance(at, int | float)}
-    return min(known, key=known.__getitem__) if len(set(known.values())) == 2 else ""
+    return [item for item in found if item]
 
 
 def _answer(

@@ -55,11 +55,6 @@ def repeated(run: Run, again: Callable[[], Run]) -> Run:
     )
 
 
-def stamped(run: Run, asked_at: float) -> Run:
-    """Return the run with the time at which the user asked, in seconds since 1970."""
-    return replace(run, made_with={**run.made_with, "asked_at": asked_at})
-
-
 def parts(cost: Cost) -> list[tuple[str, float]]:
     """Return the name and seconds of each measured stage."""
     named = ((name, getattr(cost, f"{name}_s")) for name in PARTS)

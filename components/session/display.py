@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import logging
-import math
-import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NotRequired, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 import torch
 
@@ -24,13 +21,13 @@ from .work.local import PHOTOS
 
 log = logging.getLogger(__name__)
 
+Answer = dict[str, Any]  # an answer in the viewer; see :func:`components.session.answers.answer`
+
 IN_MENU = 33  # maximum number of characters of a model's name in the menu, to fit on a phone
-EXCHANGES_READ = 6  # maximum number of earlier questions with answers that the model reads again
 MIB = 2**20
 MINUTE_S = 60
 FAR_S = 5  # gap between frames in seconds above which the page states it
 
-OUT_OF_REACH = re.compile(r"retention_ratio=\S+ is out of reach .*?(\d\.\d{3})")
 UNMEASURED = {  # prefix of a model's name -> why its relevance cannot be measured
     PHOTOS: "“What mattered” cannot be measured: the Photo encoder answers no questions.",
     SCHEME: "“What mattered” needs a model in this process, not on a server.",
@@ -46,40 +43,11 @@ class Message(TypedDict):
         kind: "quiet" for information and progress, or "problem".
         version: number of the page's settings that the message is about. The page drops messages
             about earlier settings.
-        ratio: retention ratio that a button in the line sets.
     """
 
     text: str
     kind: str
     version: NotRequired[int]
-    ratio: NotRequired[float]
-
-
-class Exchange(TypedDict):
-    """One question and its answer in a conversation that the model remembers."""
-
-    question: str
-    answer: str
-
-
-class Answer(TypedDict):
-    """An answer below run A or B in the viewer; see :func:`components.session.answers.answer`."""
-
-    run: str | None
-    side: str | None
-    text: str
-    running: bool
-    right: bool | None
-    expected: str | None
-    stale: bool
-    caveat: str
-    question: str
-    ttft_s: float | None
-    parts: list[tuple[str, float]]  # (name, seconds) of each stage up to the first token
-    flops_saved: float | None
-    tokens_per_s: float | None
-    older: NotRequired[bool]  # whether the answer on the other side of the viewer is newer
-    model: NotRequired[str]  # the model that answered, if it is not the page's
 
 
 @dataclass(frozen=True)
@@ -90,7 +58,6 @@ class PageUpdate:
     viewer: Clip | None = None
     answers: list[Answer] | None = None
     runs: list[str] | None = None  # ids of the viewer's runs: on side B, on side A, others
-    exchanges: list[Exchange] | None = None
     status: list[tuple[str, str]] | None = None
     pending: str | None = None  # message shown over the viewer; the next ``viewer`` clears it
     stoppable: bool = False  # whether the user can stop the preview
@@ -98,16 +65,7 @@ class PageUpdate:
 
 
 def message(text: str = "", kind: str = "quiet") -> Message:
-    """Return a line for the user.
-
-    If ``text`` says that a retention ratio is too low, the line gets a button that sets the lowest
-    possible ratio.
-    """
-    found = OUT_OF_REACH.search(text)
-    if not found:
-        return {"text": text, "kind": kind}
-    least = float(found[1]) + 0.0005  # the message's ratio is rounded and may be too low
-    return {"text": text, "kind": kind, "ratio": min(1.0, math.ceil(100 * least) / 100)}
+    return {"text": text, "kind": kind}
 
 
 STOPPED = PageUpdate(message("Stopped."), done=True)
@@ -124,12 +82,6 @@ def explain(error: Exception) -> str:
     if not text or isinstance(error, PluginError):
         log.error("unexpected failure", exc_info=error)
     return text or UNEXPECTED
-
-
-def history(exchanges: Sequence[Exchange]) -> list[tuple[str, str]]:
-    """Return the last non-empty (question, answer) pairs, for the prompt of the next question."""
-    pairs = [(item["question"], item["answer"].strip()) for item in exchanges]
-    return [pair for pair in pairs if all(pair)][-EXCHANGES_READ:]
 
 
 def used(video: Video, units: int) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ..places import ASSETS
 from .work.local import BUILT_IN, PHOTOS
@@ -20,7 +20,6 @@ class Example(NamedTuple):
     question: str
     questions: tuple[tuple[str, str], ...] = ()  # (question, right answer) pairs
     offered: tuple[str, ...] = ()  # suggested questions; if empty, some of ``questions``
-    fails: str = ""  # a question that GleanVID gets wrong at the page's initial retention ratio
 
     @property
     def facts(self) -> Path:
@@ -43,7 +42,6 @@ def examples(folder: Path = FOLDER) -> list[Example]:
             item["question"],
             truths(path.with_suffix(".json")),
             tuple(item.get("offered", ())),
-            item.get("fails", ""),
         )
         for item in listed
         for path in [folder / item["file"]]
@@ -73,18 +71,13 @@ def truths(facts: Path) -> tuple[tuple[str, str], ...]:
     return tuple(found.values())
 
 
-def ready(example: Example | None) -> list[dict[str, Any]]:
-    """Return the suggested questions of an example.
-
-    Each has a "text", and "fails": whether GleanVID is known to answer it wrongly.
-    """
+def ready(example: Example | None) -> list[str]:
+    """Return the suggested questions of an example."""
     if example is None:
         return []
     known = [text for text, _ in example.questions]
     step = max(1, len(known) // READY)
-    texts = example.offered or known[::step][:READY]
-    failing = [{"text": example.fails, "fails": True}] if example.fails else []
-    return [{"text": text, "fails": False} for text in texts] + failing
+    return list(example.offered or known[::step][:READY])
 
 
 def model_for(example: Example | None, chosen: str, offered: Collection[str]) -> str:

@@ -27,7 +27,7 @@ FILE = ASSETS / "first" / "relevance.npz"
 
 def questions(example: Example) -> list[str]:
     """Return the questions of an example that have a saved map."""
-    return list(dict.fromkeys([example.question, *(item["text"] for item in ready(example))]))
+    return list(dict.fromkeys([example.question, *ready(example)]))
 
 
 def save(found: Iterable[tuple[Example, Relevance]], file: Path = FILE) -> None:

@@ -99,7 +99,6 @@ def pack_run(
     run: Run,
     label: str,
     arena: Arena,
-    left_out: list[str],
     tokens: VideoTokens | None = None,
     relevance: Relevance | None = None,
 ) -> Method:
@@ -109,7 +108,6 @@ def pack_run(
         run: the run.
         label: its name in the viewer.
         arena: content of the binary file.
-        left_out: list to which the names of scores that are not sent are appended.
         tokens: all encoded tokens of the clip, which give the effective ranks.
         relevance: how relevant each token is for the answer.
     """
@@ -121,7 +119,7 @@ def pack_run(
             {
                 "layer": layer,
                 **_pack_record(record, arena),
-                "scores": _pack_scores(scores, arena, label, left_out),
+                "scores": _pack_scores(scores, arena),
                 "rank": _ranks(run, record, of_grid),
                 "span": None if of_grid is None else ranks_so_far(of_grid, record),
             }
@@ -217,9 +215,7 @@ def _pack_record(record: Compression, arena: Arena) -> Record:
     return entry
 
 
-def _pack_scores(
-    scores: Mapping[str, Tensor], arena: Arena, label: str, left_out: list[str]
-) -> list[Score]:
+def _pack_scores(scores: Mapping[str, Tensor], arena: Arena) -> list[Score]:
     packed: list[Score] = []
     for key, score in scores.items():
         values = score.numpy()
@@ -228,7 +224,6 @@ def _pack_scores(
             continue
         name = SCORE_LABELS.get(key, key)
         if packed and arena.size + 2 * len(values) > DATA_BYTES:
-            left_out.append(f"{name} of {label}")
             continue
         low, high = float(values[known].min()), float(values[known].max())
         levels = np.full(len(values), _ABSENT)

@@ -19,7 +19,6 @@ from the page, so check them.
     ``swap`` (``a``, ``b``): the user swapped the sides; ``a`` is the run that was B.
     ``pin`` (``a``, ``b``): the user pinned B as A; both are the run that was B.
     ``method`` (``side``, ``name``): the user chose a compressor of ``choices`` for a side.
-    ``clear``: forget the earlier runs; A and B stay.
     ``show``: the viewer now shows other runs, by the user's choice or by an update.
     ``ask`` (``side``): the user pressed "Ask again" under an answer to other settings.
     ``measure``: measure the relevance of the tokens for the answer.
@@ -42,7 +41,7 @@ from . import modules
 
 TEMPLATE = (ASSETS / "viewer.html").read_text(encoding="utf-8")
 # Names of Gradio events; Gradio allows an event only if its name is in the component's script.
-EVENTS = ("pair", "swap", "pin", "method", "ask", "measure", "clear", "show")
+EVENTS = ("pair", "swap", "pin", "method", "ask", "measure", "show")
 
 
 def script() -> str:

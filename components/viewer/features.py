@@ -1,9 +1,4 @@
-"""Measures of a clip's token features: novelty, similarity of tokens, effective rank.
-
-Features stay on the server. The browser gets a sketch of each token: 24 small integers. The cosine
-of two sketches is close to that of the debiased features. So the browser can find the kept tokens
-most similar to a given token without a request.
-"""
+"""Measures of a clip's token features: novelty and effective rank."""
 
 from __future__ import annotations
 
@@ -11,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
-import numpy as np
 import torch
 
 from gleanvid.metrics import effective_rank, novelty
@@ -22,22 +16,17 @@ from gleanvid.types import Compression, VideoTokens
 if TYPE_CHECKING:
     from torch import Tensor
 
-SKETCH_WIDTH = 24
 SPAN_WIDTH = 96  # number of random directions on which features are projected to measure their rank
-_SAMPLE = 2048  # maximum number of tokens from which the directions of the sketch are computed
-_BLOCK = 4096  # tokens normalized at a time: a normalized copy of all would need much memory
 
 
 @dataclass(frozen=True, eq=False)
 class ClipFeatures:
     """What the viewer needs of the features of a clip with T temporal units and L tokens.
 
-    ``novelty``: float64 [T], novelty of each unit by GleanVID's default settings. ``sketch``: int8
-    [L, 24], see :func:`sketch`.
+    ``novelty``: float64 [T], novelty of each unit by GleanVID's default settings.
     """
 
     novelty: Tensor
-    sketch: np.ndarray
     mean: Tensor  # [D]: mean of the features over all tokens
     shared: Tensor  # [1, D]: the context direction, removed by debiasing
     places: Tensor  # float64 [L, up to 96]: debiased features, projected on random directions
@@ -49,18 +38,14 @@ _spans: WeakKeyDictionary[Compression, list[float]] = WeakKeyDictionary()
 
 
 def clip_features(tokens: VideoTokens) -> ClipFeatures:
-    """Compute novelty and sketch of a clip, cached; ``tokens``: all tokens of the clip."""
+    """Compute the features of a clip, cached; ``tokens``: all tokens of the clip."""
     if tokens not in _known:
         features = tokens.features.detach().float()
         mean = features.mean(0)
         shared = top_directions(features, mean, 1)
         debiased = remove_directions(features, mean, shared)
         _known[tokens] = ClipFeatures(
-            novelty(debiased, tokens.grid),
-            sketch(debiased).cpu().numpy(),
-            mean,
-            shared,
-            _projected(debiased),
+            novelty(debiased, tokens.grid), mean, shared, _projected(debiased)
         )
     return _known[tokens]
 
@@ -72,24 +57,6 @@ def _projected(rows: Tensor) -> Tensor:
         return rows.double().cpu()
     drawn = torch.randn(width, SPAN_WIDTH, generator=torch.Generator().manual_seed(0))
     return (rows @ torch.linalg.qr(drawn).Q.to(rows)).double().cpu()
-
-
-def sketch(rows: Tensor) -> Tensor:
-    """Return the sketches, int8 [L, 24], of the features [L, D] of tokens.
-
-    The features of a token are scaled to unit length and projected on 24 directions: the main
-    directions of a sample of at most 2048 tokens.
-    """
-    count = min(len(rows), _SAMPLE)
-    chosen = torch.linspace(0, len(rows) - 1, count, device=rows.device).long()
-    sample = torch.nn.functional.normalize(rows[chosen], dim=1)
-    # Shape [up to 24, D]: there are fewer directions if the clip has few tokens or features.
-    axes = top_directions(sample, torch.zeros_like(rows[0]), SKETCH_WIDTH)
-    places = torch.cat(
-        [torch.nn.functional.normalize(block, dim=1) @ axes.T for block in rows.split(_BLOCK)]
-    )
-    levels = (places / places.abs().max().clamp(min=1e-30) * 127).round().to(torch.int8)
-    return torch.nn.functional.pad(levels, (0, SKETCH_WIDTH - levels.shape[1]))
 
 
 def effective_ranks(tokens: VideoTokens, record: Compression) -> list[float]:

@@ -11,7 +11,6 @@ import io
 import math
 import secrets
 from collections.abc import Sequence
-from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
@@ -28,9 +27,9 @@ from gleanvid.types import Video, VideoTokens
 from ..files.folder import trim
 from ..places import as_served
 from .arrays import Arena, pack_relevance, pack_run, rounded
-from .features import ClipFeatures, clip_features
+from .features import clip_features
 from .truth import truth
-from .values import Clip, File, Geometry, Method, Sheet, Sketch, Tiles
+from .values import Clip, File, Geometry, Method, Tiles
 
 MAX_METHODS = 28  # maximum number of runs in a viewer: one per built-in compressor, and two more
 SHEET_PIXELS = 8_000_000  # phones show no images above 16 million pixels
@@ -38,7 +37,7 @@ TILE_SIDE = 720
 FOLDER_BYTES = 2**30  # maximum size of all viewer files; above it the oldest are deleted
 
 _KEY = secrets.token_bytes(16)  # hash key; without it nobody can compute a file name from a clip
-_sheets: WeakKeyDictionary[Video, tuple[bytes, Sheet]] = WeakKeyDictionary()
+_sheets: WeakKeyDictionary[Video, tuple[bytes, Tiles]] = WeakKeyDictionary()
 
 
 class Packed(NamedTuple):
@@ -71,8 +70,7 @@ def payload(
         a: index of the run shown as A.
         b: index of the run shown as B; None shows A alone.
         tokens: the clip's tokens, encoded by the model of ``runs[0]``. From them the viewer gets
-            novelty, effective ranks and similar tokens. Without them it has only what is saved with
-            the runs.
+            novelty and effective ranks. Without them it has only what is saved with the runs.
         source: the clip's own file, for the video with sound.
         facts: JSON file with the scene of a Glimpse example.
         question: the question; with ``facts``, the viewer outlines the objects of its answer.
@@ -99,37 +97,25 @@ def pack(
 ) -> Packed:
     """Return everything that the viewer shows for some runs, without writing files."""
     first = _checked(runs, a, b)
-    sheet, clip = _frame_sheet(first.video)
+    sheet, tiles = _frame_sheet(first.video)
     arena = Arena()
-    left_out: list[str] = []
     geometry = _geometry(first)
     facts = None if tokens is None else clip_features(tokens)
     value: Clip = {
-        **clip,
+        "tiles": tiles,
         **geometry,
         "name": first.video.name,
         "seconds": [round(float(second), 3) for second in first.video.timestamps],
         "novelty": None if facts is None else rounded(facts.novelty),
-        "sketch": None if facts is None else _pack_sketch(facts, arena),
         "a": a,
         "b": b,
         "methods": [
-            _placed(
-                pack_run(run, label, arena, left_out, tokens, relevance), _geometry(run), geometry
-            )
+            _placed(pack_run(run, label, arena, tokens, relevance), _geometry(run), geometry)
             for run, label in zip(runs, labels(runs), strict=True)
         ],
         "relevance": None if relevance is None else pack_relevance(relevance, arena),
-        "left_out": left_out,
-        "bytes": {},
     }
-    data = arena.content()
-    value["bytes"] = {"frames": len(sheet), "tokens": len(data)}
-    return Packed(value, sheet, data)
-
-
-def _pack_sketch(facts: ClipFeatures, arena: Arena) -> Sketch:
-    return {"width": facts.sketch.shape[1], "place": arena.add(facts.sketch)}
+    return Packed(value, sheet, arena.content())
 
 
 def _checked(runs: Sequence[Run], a: int, b: int | None) -> Run:
@@ -155,11 +141,6 @@ def publish(packed: Packed, folder: Path | None = None) -> Clip:
     return {**packed.value, "sheet": sheet, "data": data}
 
 
-def publish_frames(video: Video) -> File:
-    """Write the image with all frames side by side (the sheet); return its address."""
-    return _write(_frame_sheet(video)[0], "jpg", Path(get_upload_folder()) / "viewer")
-
-
 def _write(content: bytes, ending: str, folder: Path) -> File:
     folder.mkdir(parents=True, exist_ok=True)
     trim(folder, FOLDER_BYTES)
@@ -178,8 +159,8 @@ def address(path: Path) -> File:
     return {"path": str(as_served(path)), "meta": {"_type": "gradio.FileData"}}
 
 
-def _frame_sheet(video: Video) -> tuple[bytes, Sheet]:
-    """Return all frames as one JPEG, with its layout and the scene cuts; cached by video."""
+def _frame_sheet(video: Video) -> tuple[bytes, Tiles]:
+    """Return all frames as one JPEG, with its layout; cached by video."""
     if video not in _sheets:
         count, height, width = video.frames.shape[:3]
         scale = min(1.0, TILE_SIDE / max(height, width))
@@ -193,22 +174,8 @@ def _frame_sheet(video: Video) -> tuple[bytes, Sheet]:
         buffer = io.BytesIO()
         sheet.save(buffer, "JPEG", quality=84)
         tiles: Tiles = {"count": count, "columns": columns, "width": wide, "height": tall}
-        _sheets[video] = buffer.getvalue(), {"tiles": tiles, "cuts": scene_cuts(video.frames)}
+        _sheets[video] = buffer.getvalue(), tiles
     return _sheets[video]
-
-
-def scene_cuts(frames: np.ndarray) -> list[int]:
-    """Return the indices of frames [T, H, W, 3] at which a new scene begins.
-
-    A scene begins where the colour histogram (8 levels a channel) of a frame overlaps the histogram
-    of the frame before by less than half.
-    """
-    step = max(1, min(frames.shape[1:3]) // 72)
-    small = frames[:, ::step, ::step].astype(np.int32) >> 5
-    codes = (small[..., 0] * 64 + small[..., 1] * 8 + small[..., 2]).reshape(len(frames), -1)
-    histograms = [np.bincount(code, minlength=512) / codes.shape[1] for code in codes]
-    shared = [float(np.minimum(a, b).sum()) for a, b in pairwise(histograms)]
-    return [index + 1 for index, share in enumerate(shared) if share < 0.5]
 
 
 def _geometry(run: Run) -> Geometry:

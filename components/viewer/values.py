@@ -106,16 +106,6 @@ class Tiles(TypedDict):
     height: int
 
 
-class Sheet(TypedDict):
-    tiles: Tiles
-    cuts: list[int]  # indices of the frames at which a new scene begins
-
-
-class Sketch(TypedDict):
-    width: int
-    place: int  # byte offset of the feature sketch (features.py), int8 [L, width]
-
-
 class Truth(TypedDict):
     """The right answer to a question, with names and boxes of the objects that show it."""
 
@@ -145,19 +135,17 @@ class Mattered(TypedDict):
     maps: list[Map]
 
 
-class Clip(Sheet, Geometry):
+class Clip(Geometry):
     """Everything that the viewer gets about a clip."""
 
     name: str
+    tiles: Tiles
     seconds: list[float]  # time of every frame in seconds
     novelty: list[float] | None
-    sketch: Sketch | None
     a: int
     b: int | None
     methods: list[Method]
     relevance: Mattered | None
-    left_out: list[str]  # names of scores that were not sent, to limit the file's size
-    bytes: dict[str, int]
     sheet: NotRequired[File]
     data: NotRequired[File]
     video: NotRequired[File]  # the original video file

@@ -26,7 +26,7 @@ def _are_plain(values: Any) -> bool:
 _DECLARED = {
     **dict.fromkeys(("help", "optional", "label", "at_most"), _is_text),
     **dict.fromkeys(("low", "high", "step", "start"), _is_number),
-    **dict.fromkeys(("choices", "readout"), _are_plain),
+    "choices": _are_plain,
 }
 
 

@@ -79,7 +79,6 @@ class GleanVID(Compressor):
         step=0.05,
         label="alpha max",
         open=True,
-        readout=("alpha", "gini"),
     )
     tau: float = setting(
         4.0,

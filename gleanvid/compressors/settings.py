@@ -30,8 +30,6 @@ class Setting:
     label: str | None = None  # label on the page; default: derived from the setting's name
     open: bool = False  # shown at once on the page, not under "More settings"
     at_most: str | None = None  # another setting that this one must not exceed
-    # names of numbers in ``Compression.trace`` that the page shows with the method's settings
-    readout: tuple[str, ...] = ()
 
     def describe_range(self, kind: type = float) -> str:
         """Return the allowed values of a setting of type ``kind`` as text, such as "(0, 1]"."""

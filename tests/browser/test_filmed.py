@@ -20,7 +20,8 @@ def page(browser):
         page.goto(url)
         page.wait_for_selector(".gv-viewer[data-state=ready]")
         page.locator(DRIVEWAY).click()
-        notice(page, "Saved result.")
+        notice(page, "Used")
+        assert page.locator("#gv-model input").input_value() == PHOTO_MODEL[0]
         yield page
         page.close()
 
@@ -37,7 +38,7 @@ def test_question_box_and_ask_are_hidden_for_a_model_without_answers(page):
     tab(page, "Compare")
     page.wait_for_function(f"!{METHODS}.includes('FastV')")
     assert page.locator("#gv-methods").inner_text().count("FastV (") == 0
-    for place in ("#gv-questions", "#gv-listing", "#gv-measured", "#gv-find"):
+    for place in ("#gv-listing", "#gv-measured", "#gv-find"):
         assert not page.locator(place).is_visible(), place
     assert page.evaluate(METHODS)[0] == "GleanVID"
     tab(page, "Tokens")

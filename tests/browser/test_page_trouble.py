@@ -14,21 +14,6 @@ def test_unreadable_file_or_empty_question_gets_a_message_and_the_page_stays_usa
         visit.set_input_files(".gv-examples input[type=file]", clips / bad)
         notice(visit, f"{bad} is not a video that can be read")
         assert (name(visit, "b"), reply(visit, "b").inner_text(), caption(visit)) == before
-    sent = len(visit.requested)
-    visit.evaluate("window.gradio_config.max_file_size = 99")
-    visit.locator(".gv-examples input[type=file]").set_input_files(clips / "square.mp4")
-    said = visit.locator("#gv-under .gv-notice", has_text="square.mp4 has 1 MB; no more than")
-    said.wait_for()
-    said.get_by_role("button", name="Dismiss").click()
-    said.wait_for(state="detached")
-    assert not visit.locator(".toast-wrap").inner_text()
-    assert not any("upload" in url for url in visit.requested[sent:])
-    assert (name(visit, "b"), reply(visit, "b").inner_text(), caption(visit)) == before
-    visit.evaluate("window.gradio_config.max_file_size = 2 ** 30")
-    visit.evaluate("""() => { navigator.mediaDevices.getUserMedia =
-      () => Promise.reject(new DOMException("", "NotAllowedError")); }""")
-    visit.get_by_role("button", name="Webcam").click()
-    notice(visit, "allow it in the browser's address bar, or upload a file")
     ask(visit, "What moves?")
     answered(visit)
     visit.get_by_role("combobox", name="Model").click()

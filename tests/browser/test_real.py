@@ -28,7 +28,7 @@ def test_page_shows_the_same_answer_and_numbers_of_kept_tokens_as_the_library(pa
     page.wait_for_selector(".gv-viewer[data-state=ready]", timeout=10_000)
     example = examples()[1]
     page.locator(".gv-examples button").nth(1).click()
-    notice(page, "Saved result")
+    notice(page, "Used")
     page.get_by_role("button", name="Ask", exact=True).click()
     notice(page, "Used")
     answered(page)

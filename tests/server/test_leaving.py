@@ -73,26 +73,3 @@ def test_server_ended_while_its_model_is_busy_deletes_its_folder_and_names_the_s
         out, errors = process.communicate(timeout=20)
     assert process.returncode == 128 + signal.SIGTERM and "SIGTERM" in out and errors == ""
     assert os.listdir(tmp_path) == ["of_another_server.mp4"]
-
-
-def test_temporary_folder_of_a_killed_server_is_deleted_at_the_next_start(started, tmp_path):
-    process, folder = started
-    uploads.delete_stale(tmp_path)
-    assert os.path.isfile(f"{folder}/clip.mp4")  # the server of this folder is still running
-    process.kill()
-    process.wait()
-    uploads.delete_stale(tmp_path)
-    assert not os.path.exists(folder)
-
-
-def test_only_stale_folders_of_servers_are_deleted(tmp_path):
-    kept = [tmp_path / name for name in ("other-1", "gleanvid-new", "gleanvid-link")]
-    kept[0].mkdir()
-    kept[1].mkdir()
-    kept[2].symlink_to(kept[0])
-    uploads.delete_stale(tmp_path)
-    assert all(path.exists() for path in kept)
-    old = time.time() - 2 * uploads.YOUNG_S
-    os.utime(kept[1], (old, old))
-    uploads.delete_stale(tmp_path)
-    assert not kept[1].exists() and kept[0].exists()

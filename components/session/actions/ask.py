@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from gleanvid.compressors.base import Compressor
@@ -18,7 +18,7 @@ from gleanvid.types import StoppedError
 
 from .. import clock, display
 from ..answers import Answer, answer, answers, caveat
-from ..display import Exchange, Message, PageUpdate, message, status
+from ..display import Message, PageUpdate, message, status
 from ..job import Job
 from ..request import Request, Sides
 from ..work.engine import Engine, decides_early
@@ -28,36 +28,18 @@ from .preview import find_run, update_of, view_both
 
 PAUSE_S = 0.15  # seconds from the last move of a slider until the question is asked again
 LIVE_S = 2.0  # if an answer takes more seconds, the question is asked again only on demand
-EXCHANGES_HELD = 20
-
-
-@dataclass(frozen=True)
-class Habits:
-    """What the user chose for asking a question.
-
-    ``both``: also ask with the compressor of A, not only with that of B. ``remember``: send the
-    earlier questions and answers with the prompt, as in a conversation.
-    """
-
-    both: bool = True
-    remember: bool = False
 
 
 def ask(
-    engine: Engine,
-    session: str,
-    request: Request,
-    sides: Sides,
-    habits: Habits = Habits(),
-    exchanges: Sequence[Exchange] = (),
+    engine: Engine, session: str, request: Request, sides: Sides, both: bool = True
 ) -> Iterator[PageUpdate]:
-    """Answer ``sides.question`` with the compressor of B and, if ``habits.both``, of A.
+    """Answer ``sides.question`` with the compressor of B and, if ``both``, of A.
 
     Yields the page's changes: which tokens B keeps, then its growing answer, then the answer of A.
     Ends a running preview or live answer of the same ``session`` (an open page).
     """
     engine.pages.end_preview(session, version=sides.version)
-    asking = _Asking(engine, session, request, sides, habits, exchanges)
+    asking = _Asking(engine, session, request, sides, both)
 
     def last(notice: Message) -> PageUpdate:
         return PageUpdate(notice, answers=asking.answers(), done=True)
@@ -66,19 +48,18 @@ def ask(
 
 
 def ask_live(
-    engine: Engine, session: str, request: Request, sides: Sides, habits: Habits = Habits()
+    engine: Engine, session: str, request: Request, sides: Sides, both: bool = True
 ) -> Iterator[PageUpdate]:
     """Ask the question again after the user changed a setting: a live answer.
 
-    If the user changes a setting again meanwhile, the answer stops without a message. Nothing is
-    asked in a conversation, because every new answer would become part of it.
+    If the user changes a setting again meanwhile, the answer stops without a message.
     """
-    if engine.pages.has(session) or habits.remember or request.missing(sides.question):
+    if engine.pages.has(session) or request.missing(sides.question):
         return
     work = engine.pages.begin_preview(session, sides.version, live=True)
     if work is None:
         return
-    asking = _Asking(engine, session, request, sides, habits, work=work)
+    asking = _Asking(engine, session, request, sides, both, work)
 
     def last(notice: Message) -> PageUpdate:
         shown = None if work.stop.is_set() else notice  # a stopped answer needs no message
@@ -94,7 +75,7 @@ def is_slow(engine: Engine, model: str) -> bool:
 
 
 class _Asking(Job):
-    """One question, asked with the compressor of B and, if ``habits.both``, with that of A.
+    """One question, asked with the compressor of B and, if ``both``, with that of A.
 
     ``sides`` is updated with the ids of the new runs. ``work``: work of a live answer: a compressor
     that already answered the question is not asked again.
@@ -106,13 +87,12 @@ class _Asking(Job):
         session: str,
         request: Request,
         sides: Sides,
-        habits: Habits,
-        exchanges: Sequence[Exchange] = (),
+        both: bool,
         work: Work | None = None,
     ) -> None:
         super().__init__(engine, session, request, work)
-        self.sides, self.habits, self.exchanges = sides, habits, exchanges
-        self.is_live, self.asked_at = self.work.live, time.time()
+        self.sides, self.both = sides, both
+        self.is_live = self.work.live
 
     def answers(self) -> list[Answer]:
         return answers(self.engine.runs, self.sides)
@@ -134,7 +114,7 @@ class _Asking(Job):
             return
         request.check()
         candidate = request.make_compressor()
-        baseline = self.sides.reference if self.habits.both else None
+        baseline = self.sides.reference if self.both else None
         yield from map(PageUpdate, self.reading())
         video = self.engine.clip(str(request.path), request.sampled)
         signals = candidate.needs | (baseline.needs if baseline else frozenset())
@@ -146,9 +126,6 @@ class _Asking(Job):
         yield self.encoding(video)
         self.encoded = self.encode(self.clip)
         run_id, run = known or (yield from self._ask_candidate(candidate))
-        if self.habits.remember:
-            exchange: Exchange = {"question": run.question, "answer": run.answer}
-            yield PageUpdate(exchanges=[*self.exchanges, exchange][-EXCHANGES_HELD:])
         notice = message(self.work.why or display.used(video, run.compression.grid[0]))
         if baseline and not self.work.stop.is_set():
             yield from self._ask_baseline(baseline, run_id, run)
@@ -185,7 +162,7 @@ class _Asking(Job):
 
         If an earlier run has A's answer, only its times are measured, except in a live answer.
         """
-        known = None if self.habits.remember else self._find_answer(compressor)
+        known = self._find_answer(compressor)
         if known and self.is_live:
             return
         title = "all tokens" if compressor.name == "full" else compressor.title
@@ -208,7 +185,7 @@ class _Asking(Job):
         new = self.engine.run(self.clip, question, compressor, sampling, self.work).cost
         cost = replace(run.cost, compress_s=new.compress_s, prefill_s=new.prefill_s)
         made_with = {key: value for key, value in run.made_with.items() if key != "first_token_s"}
-        return clock.stamped(replace(run, cost=cost, made_with=made_with), self.asked_at)
+        return replace(run, cost=cost, made_with=made_with)
 
     def _show(self, run: Run, run_id: str = "") -> PageUpdate:
         view = view_both(self.engine, self.request, run, self.encoded, self.sides, run_id)
@@ -218,7 +195,7 @@ class _Asking(Job):
     def _stream(self, side: str, compressor: Compressor) -> Generator[PageUpdate, Any, Run]:
         """Show the growing answer below run A or B (``side``: "a" or "b"); return the run."""
         request = self.request
-        sampling, earlier = request.checked_sampling(), display.history(self.exchanges)
+        sampling = request.checked_sampling()
         others = [item for item in self.answers() if item["side"] != side]
         warning = caveat(request.example, request.model)
 
@@ -227,17 +204,11 @@ class _Asking(Job):
             return PageUpdate(answers=[*others, running])
 
         yield growing("")
-        stream = self.engine.answer(
-            self.clip,
-            self.sides.question,
-            compressor,
-            sampling,
-            self.work,
-            earlier if self.habits.remember else (),
-        )
+        question = self.sides.question
+        stream = self.engine.answer(self.clip, question, compressor, sampling, self.work)
         with closing(stream):  # type: ignore[type-var]  # a generator; closing it frees the model
             for item in stream:
                 if isinstance(item, Run):
-                    return clock.stamped(item, self.asked_at)
+                    return item
                 yield growing(item)
         raise StoppedError

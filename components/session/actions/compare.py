@@ -5,7 +5,6 @@ Each compressor at each ratio is a row of the comparison table. Rows are yielded
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
@@ -111,7 +110,6 @@ class _Comparison(Job):
         self.questions = [sides.question, *more] if self.asks else []
         self.requests = list(requests) or [request] * max(1, len(self.questions))
         self.clips: list[ClipKey] = []
-        self.asked_at = time.time()
         self.rows: list[Row] = []
         self.measured = measured
         # for each question: the tokens' relevance for the answer with all tokens
@@ -239,8 +237,7 @@ class _Comparison(Job):
     def _answer(
         self, clip: ClipKey, question: str, compressor: Compressor, sampling: Sampling
     ) -> Run:
-        run = self.engine.run(clip, question, compressor, sampling, self.work)
-        return clock.stamped(run, self.asked_at)
+        return self.engine.run(clip, question, compressor, sampling, self.work)
 
     def _shown(self, rows: list[Row], opening: str) -> Compared:
         """Return the last update: the finished rows, the ids of all runs, and the viewer's content.

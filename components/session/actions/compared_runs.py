@@ -1,26 +1,21 @@
-"""Show the runs of a comparison in the viewer, and the viewer's runs as a comparison table."""
+"""Show the runs of a comparison in the viewer."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
 from gleanvid.attribution.relevance import Relevance
-from gleanvid.compressors import COMPRESSORS
 from gleanvid.models.encoded import ClipKey
-from gleanvid.plots.labels import labels
 from gleanvid.run import Run
 
 from ...viewer.payload import MAX_METHODS
 from ..request import Request, Sides
 from ..work.engine import Engine
 from ..work.queue import Work
-from ..work.store import RunStore
 from .preview import View, find_run, pair, view_of, with_earlier
-from .rows import Row
 
 
 def compared_view(
@@ -86,41 +81,3 @@ def _in_order(runs: Mapping[str, Run], request: Request, question: str) -> dict[
     )
     b = next(filter(None, choices), [])[:1]
     return dict([*b, a, *(one for one in others if one not in b)])
-
-
-def rows_at_hand(store: RunStore, ids: Sequence[str], question: str) -> list[Row]:
-    """Return the runs that answered ``question`` as rows of a table, all tokens first.
-
-    If relevance was measured for this question, each row has the fraction of the relevance on
-    its kept tokens. The list is empty unless there is a run with all tokens and another run.
-    """
-    found = {run_id: run for run_id in ids if (run := store.get(run_id)) is not None}
-    names = labels(list(found.values()))  # the same labels as in the viewer
-    places = {name: place for place, name in enumerate(COMPRESSORS)}
-    measured = store.relevance(found, question)
-    rows = [
-        Row(
-            name,
-            str(run.compressor["name"]),
-            "done",
-            run=run,
-            run_id=run_id,
-            mattered=_kept(measured, run),
-        )
-        for name, (run_id, run) in zip(names, found.items(), strict=True)
-        if run.question.strip() == question
-    ]
-    rows.sort(key=lambda row: (places.get(row.method, len(places)), _ratio(row)))
-    return rows if len(rows) > 1 and rows[0].method == "full" else []
-
-
-def _kept(measured: Relevance | None, run: Run) -> float:
-    if measured is None or measured.grid != run.compression.grid:
-        return math.nan
-    depth = len(run.cost.visual_tokens_by_layer)
-    return measured.kept_over_layers(run.by_layer, depth)["kept"]
-
-
-def _ratio(row: Row) -> float:
-    ratio = row.run.compressor.get("retention_ratio") if row.run else None
-    return ratio if isinstance(ratio, float) else 0.0

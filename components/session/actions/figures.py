@@ -1,16 +1,4 @@
-"""The content of the tab Curves: all figures in ``plots.FIGURES``, and one legend for them.
-
-Measures that no figure shows, and why:
-
-- *Basis rank*: for every method it is just the number of tokens kept, up to the width of the
-  features. The legend instead has the effective rank of all kept tokens, divided by the effective
-  rank of randomly kept tokens: below 1 for some methods, above 1.3 for others.
-- *Coverage error*: only a rounding error for every method once the kept tokens span the features.
-  The legend instead has its ratio to the error of randomly kept tokens: below 0.6 for some
-  methods, above 2 for others. If random tokens have the error 0, the legend shows –.
-- *Residual energy of the first unit with kept tokens*: 100 % by definition. Means and curves begin
-  after it.
-"""
+"""The content of the tab Curves: all figures in ``plots.FIGURES``, and one legend for them."""
 
 from __future__ import annotations
 

@@ -1,9 +1,7 @@
-"""Saved results of the example clips, which the page shows before anything is computed.
+"""Saved results of the first example clip, which the page shows before anything is computed.
 
-They lie in ``assets/first``. ``python -m components.session.actions.first`` computes them again:
-for Glimpse clips with the built-in model, for filmed clips with the photo encoder. The page opens
-with the first example. Each other example has a subfolder named like its clip. It holds no frames:
-the page reads these from the clip.
+They lie in ``assets/first``. ``python -m components.session.actions.first`` computes them again
+with the built-in model.
 """
 
 from __future__ import annotations
@@ -11,7 +9,6 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -24,16 +21,16 @@ from gleanvid.run import Run
 from gleanvid.types import VideoTokens
 
 from ...places import ASSETS
-from ...viewer.payload import address, pack, publish_frames
+from ...viewer.payload import address, pack
 from ...viewer.truth import truth
 from ..answers import Answer, answers
 from ..display import unmeasured
-from ..examples import Example, examples, model_for
-from ..request import Request, Sides, can_answer
+from ..examples import Example, examples
+from ..request import Sides
 from ..saved_relevance import questions, saved
 from ..saved_relevance import save as save_relevance
 from ..work.engine import Engine
-from ..work.local import BUILT_IN, PHOTOS, LocalBackend
+from ..work.local import BUILT_IN, LocalBackend
 from ..work.queue import Work
 from ..work.store import RunStore
 from .figures import as_json, measured
@@ -42,8 +39,6 @@ from .preview import pair
 FOLDER = ASSETS / "first"
 RATIO = 0.1  # retention ratio when the page opens: so low that compressors differ visibly
 METHODS = ("gleanvid", "full", "vidcom2", "vcast", "visionzip", "fastvid", "uniform", "random")
-# Compressors whose results are saved for all examples but the first.
-FEW = ("gleanvid", "full", "vidcom2", "uniform")
 PREFIX = "first-"  # prefix of the ids of saved example runs
 NUM_FRAMES = 32
 
@@ -57,23 +52,6 @@ class First:
     runs: list[str] = field(default_factory=list)  # ids of the runs: on side B, on A, then others
     question: str = ""
     figures: Mapping[str, Any] = field(default_factory=dict)  # content of the tab Curves
-    model: str = ""
-    compressor: Mapping[str, Any] = field(default_factory=dict)  # settings of B's compressor
-
-    def fits(self, request: Request, pinned: Mapping[str, Any] | None) -> bool:
-        """Whether sides B with ``request`` and A with ``pinned`` would show this saved result."""
-        others = pinned or request.pixels or request.start or request.end
-        if self.viewer is None or others or request.frames != NUM_FRAMES:
-            return False
-        with suppress(ValueError):
-            settings = request.make_compressor().settings()
-            return (request.model, settings) == (self.model, self.compressor)
-        return False
-
-    def opened(self, engine: Engine, example: Example) -> Mapping[str, Any]:
-        """Return the viewer's content with frames read from the clip. Raises ``VideoError``."""
-        frames = publish_frames(engine.clip(str(example.path), NUM_FRAMES))
-        return {**(self.viewer or {}), "sheet": frames, "video": address(example.path)}
 
 
 def load(folder: Path = FOLDER, clip: Path | None = None) -> First:
@@ -89,21 +67,7 @@ def load(folder: Path = FOLDER, clip: Path | None = None) -> First:
     }
     if clip is not None:
         viewer["video"] = address(clip)
-    figures, made_with = saved.get("figures", {}), (saved["model"], saved["compressor"])
-    return First(viewer, saved["answers"], viewer["runs"], saved["question"], figures, *made_with)
-
-
-def load_others(engine: Engine, examples: Sequence[Example]) -> dict[str, First]:
-    """Return the saved results of all examples but the first, by the path of the clip.
-
-    The runs of these results are offered to the engine's store.
-    """
-    found = {}
-    for example in examples[1:]:
-        folder = FOLDER / example.path.stem
-        found[str(example.path)] = saved = load(folder)
-        offer(engine, example, saved.runs, folder)
-    return found
+    return First(viewer, saved["answers"], viewer["runs"], saved["question"], saved["figures"])
 
 
 def offer(engine: Engine, example: Example, ids: Sequence[str], folder: Path = FOLDER) -> None:
@@ -120,24 +84,15 @@ def offer(engine: Engine, example: Example, ids: Sequence[str], folder: Path = F
 
 
 def save(
-    runs: Sequence[Run],
-    example: Example,
-    tokens: VideoTokens | None = None,
-    folder: Path = FOLDER,
-    prefix: str = PREFIX,
+    runs: Sequence[Run], example: Example, tokens: VideoTokens | None = None, folder: Path = FOLDER
 ) -> None:
-    """Save runs of one clip and question: B, then A (the baseline), then runs to choose from.
-
-    ``prefix``: beginning of the ids of the runs. For the first example, which the page shows as it
-    opens, it is ``PREFIX``; the frames and the curves are then saved too.
-    """
+    """Save runs of one clip and question: B, then A (the baseline), then runs to choose from."""
     runs = [untimed(run) for run in measured(runs, tokens)]
     relevance = saved(example, runs[0].question, runs[0])
     packed = pack(runs, *pair(len(runs)), tokens, relevance)
-    ids = [f"{prefix}{index}" for index in range(len(runs))]
+    ids = [f"{PREFIX}{index}" for index in range(len(runs))]
     folder.mkdir(parents=True, exist_ok=True)
-    if prefix == PREFIX:
-        (folder / "sheet.jpg").write_bytes(packed.sheet)
+    (folder / "sheet.jpg").write_bytes(packed.sheet)
     (folder / "tokens.bin").write_bytes(packed.data)
     question, video = runs[0].question, runs[0].video
     store = RunStore()
@@ -149,8 +104,8 @@ def save(
         "answers": answers(store, Sides(ids, question=question)),
         "question": question,
         "model": runs[0].model,
-        "compressor": dict(runs[0].compressor),
-    } | ({"figures": as_json(runs)} if prefix == PREFIX else {})
+        "figures": as_json(runs),
+    }
     (folder / "view.json").write_text(
         json.dumps(content, ensure_ascii=False, indent=1) + "\n", encoding="utf-8"
     )
@@ -169,24 +124,20 @@ def untimed(run: Run) -> Run:
     return replace(run, cost=replace(cost, generate_s=none))
 
 
-def make(example: Example, names: Sequence[str], folder: Path, prefix: str) -> None:
-    """Run the compressors ``names`` on an example, as the page would, and save the results."""
+def make(example: Example) -> None:
+    """Run the compressors ``METHODS`` on an example, as the page would, and save the results."""
     from gleanvid import api
 
     engine = Engine(LocalBackend({}))
-    model = model_for(example, BUILT_IN, (BUILT_IN, PHOTOS))
-    settings = {name: {} if name == "full" else {"retention_ratio": RATIO} for name in names}
-    methods = [COMPRESSORS[name](**given) for name, given in settings.items()]
+    methods = [
+        COMPRESSORS[name](**({} if name == "full" else {"retention_ratio": RATIO}))
+        for name in METHODS
+    ]
     video = engine.clip(str(example.path), NUM_FRAMES)
     signals = frozenset[str]().union(*(method.needs for method in methods))
-    clip = ClipKey(video, model, signals=signals)
-    encoded = engine.encode(clip, Work())
-    if can_answer(model):
-        compared = api.compare(video, example.question, engine.model(model), methods)
-        runs = [run for run in compared if isinstance(run, Run)]
-    else:
-        runs = [engine.compress(clip, encoded, method) for method in methods]
-    save(runs, example, encoded.tokens, folder, prefix)
+    encoded = engine.encode(ClipKey(video, BUILT_IN, signals=signals), Work())
+    compared = api.compare(video, example.question, engine.model(BUILT_IN), methods)
+    save([run for run in compared if isinstance(run, Run)], example, encoded.tokens)
 
 
 def measure_relevance() -> None:
@@ -203,8 +154,5 @@ def measure_relevance() -> None:
 
 
 if __name__ == "__main__":
-    opening, *others = examples()
     measure_relevance()
-    make(opening, METHODS, FOLDER, PREFIX)
-    for other in others:
-        make(other, FEW, FOLDER / other.path.stem, f"{PREFIX}{other.path.stem}-")
+    make(examples()[0])

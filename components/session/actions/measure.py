@@ -56,13 +56,9 @@ def _measured(job: Job, sides: Sides) -> Iterator[PageUpdate]:
 def _whole_answer(
     job: Job, clip: ClipKey, sides: Sides
 ) -> Generator[PageUpdate, Any, tuple[str, Run]]:
-    """Return the id and run of the answer with all tokens; ask for it if there is none.
-
-    An answer in a conversation does not count, because it also depends on the earlier turns.
-    """
+    """Return the id and run of the answer with all tokens; ask for it if there is none."""
     engine, request = job.engine, job.request
-    known = find_run(engine, clip, FullTokens(), sides, answered=True)
-    if known and not known[1].made_with.get("earlier_turns"):
+    if known := find_run(engine, clip, FullTokens(), sides, answered=True):
         return known
     yield PageUpdate(message("Answering with all tokens…"))
     run = engine.run(clip, sides.question, FullTokens(), request.checked_sampling(), job.work)

@@ -33,9 +33,6 @@ NO_CLIP = (
     "The clip of these results is no longer on the server: upload it again to ask more about it."
 )
 NO_SHELF = "Some uploaded clips are no longer on the server: upload them again."
-NO_TABLE = (
-    "The comparison is restored only for the runs in the viewer: compare again for the others."
-)
 SOME_GONE = "Some results are no longer on the server."
 ALL_GONE = (
     "The earlier results of this page are no longer on the server. Choose a clip and ask again."
@@ -62,12 +59,11 @@ class Restored:
 class Kept(NamedTuple):
     """The state of a page that ``assets/page/kept.js`` stored in the browser.
 
-    ``ids``: ids of the runs in the viewer. ``was_compared``: whether the page had a comparison
-    table. ``own``: thumbnails of the uploaded clips, by the end of their path.
+    ``ids``: ids of the runs in the viewer. ``own``: thumbnails of the uploaded clips, by the end of
+    their path.
     """
 
     ids: list[str]
-    was_compared: bool = False
     own: Mapping[str, str] = {}
     clip: str = ""  # end of the path of the chosen clip, if the visitor uploaded it
 
@@ -83,7 +79,7 @@ def restored(
         find: turns the end of an uploaded clip's path into the full path; None if it is gone.
         model: name of the page's model, empty if unknown.
     """
-    ids, was_compared, shelf, clip = kept(text)
+    ids, shelf, clip = kept(text)
     runs = {run_id: run for run_id in ids if (run := engine.runs.get(run_id))}
     own = {path: picture for name, picture in shelf.items() if (path := find(name))}
     if not runs:
@@ -104,8 +100,6 @@ def restored(
         sentences.append(NO_CLIP)
     elif len(own) < len(shelf):
         sentences.append(NO_SHELF)
-    if was_compared:
-        sentences.append(NO_TABLE)
     return Restored(" ".join(sentences), view, path, own)
 
 
@@ -115,7 +109,7 @@ def kept(text: str | None) -> Kept:
         content = json.loads((text or "")[:KEPT_CHARS])
         ids = list(dict.fromkeys(map(str, content["shown"])))[:MAX_METHODS]
         own = {str(one["clip"]): _picture(one["picture"]) for one in content.get("own", [])}
-        return Kept(ids, content.get("compared") is True, own, str(content.get("clip", "")))
+        return Kept(ids, own, str(content.get("clip", "")))
     except MALFORMED:
         return Kept([])
 

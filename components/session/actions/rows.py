@@ -167,7 +167,7 @@ def _quality(row: Row, asked: Asked, references: Sequence[str]) -> dict[str, Any
         return None
     answers = [run.answer for run in row.runs.values()]
     truths = [truth for _, truth in asked.questions] or [asked.expected]
-    return quality(answers, truths, references, asked.clips)
+    return quality(answers, truths, references)
 
 
 def settled(value: dict[str, Any] | None) -> dict[str, Any] | None:
@@ -175,11 +175,6 @@ def settled(value: dict[str, Any] | None) -> dict[str, Any] | None:
     if not value:
         return value
     return value | {"rows": [row for row in value["rows"] if row["state"] in OVER], "done": True}
-
-
-def earlier(value: dict[str, Any] | None) -> dict[str, Any] | None:
-    """Mark the content from :func:`table_view` as that of an earlier comparison."""
-    return value and value | {"earlier": True}
 
 
 def figures(row: Row) -> dict[str, float | int]:

@@ -34,7 +34,7 @@ def web_page(
     Args:
         runs: runs of one clip: those shown as B and A, then others; or a single run.
         tokens: the clip's tokens, encoded by the model of the runs; with them the viewer also shows
-            novelty, effective ranks and similar tokens.
+            novelty and effective ranks.
         example: the clip, if it is one of the app's examples, whose right answers are known.
         relevance: relevance of the clip's tokens for the question of the first run.
         worth: warning in place of a verdict on the answers; empty for none.

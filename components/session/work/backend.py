@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from gleanvid.attribution.relevance import Relevance
     from gleanvid.compressors.base import Compressor
-    from gleanvid.models.encoded import ClipKey, History
+    from gleanvid.models.encoded import ClipKey
     from gleanvid.models.generation.sampling import Sampling
     from gleanvid.run import Run
     from gleanvid.types import Video, VideoTokens
@@ -52,7 +52,6 @@ class Question:
     text: str
     compressor: Compressor
     sampling: Sampling
-    history: History = ()
 
 
 class Backend(ABC):
@@ -60,10 +59,7 @@ class Backend(ABC):
 
     ``model`` is always what :meth:`load_model` returned. Methods raise ``StoppedError`` once their
     ``stop`` is set; :meth:`stream_answer` ends the answer instead if it has begun.
-    ``is_metered``: whether visitors' GPU time is counted, so that no clip is encoded in advance.
     """
-
-    is_metered = False
 
     @abstractmethod
     def load_model(self, name: str) -> Any:

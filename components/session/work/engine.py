@@ -17,7 +17,7 @@ from cachetools import LRUCache
 from gleanvid.attribution.relevance import Relevance
 from gleanvid.compressors.base import Compressor
 from gleanvid.cost import Cost
-from gleanvid.models.encoded import ClipKey, History
+from gleanvid.models.encoded import ClipKey
 from gleanvid.models.generation.sampling import Sampling
 from gleanvid.run import Run, versions
 from gleanvid.types import ModelError, StoppedError, Video
@@ -162,19 +162,13 @@ class Engine:
         )
 
     def answer(
-        self,
-        clip: ClipKey,
-        question: str,
-        compressor: Compressor,
-        sampling: Sampling,
-        work: Work,
-        history: History = (),
+        self, clip: ClipKey, question: str, compressor: Compressor, sampling: Sampling, work: Work
     ) -> Iterator[str | Run]:
         """Yield the growing text of an answer, then its run.
 
         Ending ``work`` ends the answer, or raises ``StoppedError`` if no token is generated yet.
         """
-        asked = Question(clip, question, compressor, sampling, history)
+        asked = Question(clip, question, compressor, sampling)
         pieces = self.backend.stream_answer(asked, self.model(clip.model), work.stop)
         with closing(pieces):  # type: ignore[type-var]  # a generator; closing it frees the model
             for piece in pieces:

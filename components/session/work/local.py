@@ -121,4 +121,4 @@ class LocalBackend(Backend):
         from gleanvid.pipeline import answer, follow
 
         asked: Any = question.clip, question.text, model, question.compressor, question.sampling
-        return follow(partial(answer, *asked, history=question.history), stop)
+        return follow(partial(answer, *asked), stop)

@@ -25,12 +25,7 @@ RUNS = 256  # maximum number of runs; each takes about 100 KiB in addition to it
 
 
 class RunStore:
-    """Runs by id; above a limit in bytes or number, the least recently used ones are dropped.
-
-    Some runs are cheap to get again: those without an answer, and those opened from files. While
-    these take more than half of a limit, they are dropped first. So one visitor who moves a slider
-    for long, or opens many files, does not drop the answers of others.
-    """
+    """Runs by id; above a limit in bytes or number, the least recently used ones are dropped."""
 
     def __init__(self, limit_mib: float = RUNS_MIB, most: int = RUNS) -> None:
         self._limit, self._most = limit_mib * 2**20, most
@@ -39,27 +34,18 @@ class RunStore:
         self._examples: dict[str, Example] = {}
         self._relevance: dict[str, Relevance] = {}
         self._saved: dict[str, tuple[Callable[[], Run], Example]] = {}
-        self._cheap: set[str] = set()  # ids of runs that have no answer or come from opened files
         self._lock = threading.Lock()
 
     def add(
-        self,
-        run: Run,
-        path: str | None = None,
-        example: Example | None = None,
-        run_id: str = "",
-        opened: bool = False,
+        self, run: Run, path: str | None = None, example: Example | None = None, run_id: str = ""
     ) -> str:
         """Store a run and return its id, a random one if ``run_id`` is empty.
 
         ``path``: file of the run's clip. ``example``: the clip, if it is an example of the app.
-        ``opened``: whether the run comes from a visitor's file.
         """
         run_id = run_id or secrets.token_urlsafe(16)
         with self._lock:
             self._runs[run_id] = run
-            if opened or not run.question:
-                self._cheap.add(run_id)
             if path is not None:
                 self._paths[run_id] = path
             if example is not None:
@@ -93,17 +79,9 @@ class RunStore:
             len(self._runs) > 1
             and _bytes(self._runs.values()) + _map_bytes(self._relevance.values()) > self._limit
         ):
-            gone = self._next_to_go()
-            self._cheap.discard(gone)
+            gone = next(iter(self._runs))
             for held in (self._runs, self._paths, self._examples, self._relevance):
                 held.pop(gone, None)
-
-    def _next_to_go(self) -> str:
-        """Return the id of the run to drop: the least recently used, cheap ones first if many."""
-        # Many: cheap runs take more than half of the store's limit in bytes or number.
-        cheap = {run_id: run for run_id, run in self._runs.items() if run_id in self._cheap}
-        many = 2 * len(cheap) > self._most or 2 * _bytes(cheap.values()) > self._limit
-        return next(iter(cheap if many and len(cheap) > 1 else self._runs))
 
     def offer(self, saved: Mapping[str, Callable[[], Run]], example: Example) -> None:
         """Add saved runs of an example; ``saved`` has, by run id, a function that reads the run."""

@@ -42,12 +42,15 @@ class OwnList(Benchmark):
     questions: str = ""
 
     def items(self, limit: int | None = None, seed: int = 0) -> list[Item]:
-        rows = _rows(self._file)
-        found = chosen([self._item(number, row) for number, row in enumerate(rows, 1)], limit, seed)
+        found = chosen(self.every(), limit, seed)
         for item in found:
             if not self._path(item.clip).is_file():
                 raise BenchmarkError(f"row {item.id} of {self._file}: there is no clip {item.clip}")
         return found
+
+    def every(self) -> list[Item]:
+        """Return all questions, without looking for their clips."""
+        return [self._item(number, row) for number, row in enumerate(_rows(self._file), 1)]
 
     def video(self, clip: str, num_frames: int) -> Video:
         return read_video(self._path(clip), num_frames, max_side=MAX_SIDE)
@@ -75,7 +78,7 @@ class OwnList(Benchmark):
         return self._file.parent / clip
 
     def _item(self, number: int, row: Any) -> Item:
-        place = f"row {number} of {self._file}"
+        place = f"row {number} of {self._file.name}"
         if not isinstance(row, Mapping) or not all(row.get(name) for name in _COLUMNS):
             raise BenchmarkError(f"{place} must have the columns {', '.join(_COLUMNS)}")
         clip, question, options, answer = (row[name] for name in _COLUMNS)
@@ -104,7 +107,7 @@ def _rows(path: Path) -> list[Any]:
         else:
             rows = json.loads(text)
     except (OSError, ValueError) as error:
-        raise BenchmarkError(f"{path} cannot be read: {error}") from error
+        raise BenchmarkError(f"{path.name} cannot be read: {error}") from error
     if not isinstance(rows, list) or not rows:
-        raise BenchmarkError(f"{path} must contain a list of questions")
+        raise BenchmarkError(f"{path.name} must contain a list of questions")
     return rows

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import torch
 from matplotlib.figure import Figure
@@ -21,12 +20,7 @@ _LETTERS = 100  # number of characters that fit into a line as wide as the page
 _ROW = 0.45  # height in inches of the text above and below the frames of a row
 
 
-def overlays(
-    runs: Sequence[Run],
-    units: Sequence[int] | None = None,
-    title: str = "",
-    progress: Callable[[Iterable[Any]], Iterable[Any]] = iter,
-) -> Figure:
+def overlays(runs: Sequence[Run], units: Sequence[int] | None = None, title: str = "") -> Figure:
     """Draw the tokens that each run keeps on the same frames, as the paper's qualitative figure.
 
     Each run has a row of frames, with its method and answer above.
@@ -37,7 +31,6 @@ def overlays(
             by the unit with the largest budget in the first run that drops tokens; the clip's
             first unit is not considered for this.
         title: Text above all rows.
-        progress: Wraps the iterable of columns of each row, as ``tqdm`` does.
 
     Raises:
         ValueError: There is no run.
@@ -56,7 +49,7 @@ def overlays(
         grid = figure.subplots(len(runs), len(columns), squeeze=False)
         for row, run, label in zip(grid, runs, labels(runs), strict=True):
             counts = run.compression.budgets.tolist()
-            for axes, unit in progress(zip(row, columns, strict=True)):
+            for axes, unit in zip(row, columns, strict=True):
                 axes.imshow(overlay_frame(run, unit))
                 axes.set(xticks=[], yticks=[])
                 axes.set_xlabel(f"{float(run.seconds[unit, 0]):.1f} s, {counts[unit]} kept")

@@ -5,18 +5,14 @@ from types import SimpleNamespace
 
 import pytest
 
-from components.panels import questions
 from components.panels.compare import asked_with
 from components.panels.page import build_app
 from components.session.actions.compare import Compared
 from components.session.actions.rows import Asked, Row, table_view
 from components.session.answers import KNOWS_GLIMPSE
-from components.session.display import message
 from components.session.examples import Example
 from components.session.work.engine import Engine
 from tests.components.fake import FakeBackend
-
-BEFORE = {"rows": [{"label": "All tokens"}]}
 
 
 @pytest.fixture(scope="module")
@@ -26,26 +22,19 @@ def tab():
 
 
 def changes_by_widget(tab, update):
-    parts = {"notice": tab.notice, "table": tab.table, "before": tab.before}
-    changes = tab.changes(update, Asked(), BEFORE)
+    parts = {"notice": tab.notice, "table": tab.table}
+    changes = tab.changes(update, Asked())
     return {name: changes[part] for name, part in parts.items() if part in changes}
 
 
-def test_cancelled_comparison_keeps_previous_table(tab):
+def test_rows_appear_as_they_begin_and_a_finished_table_has_only_finished_ones(tab):
     begun = changes_by_widget(
         tab, Compared(rows=[Row("All tokens", state="running"), Row("Uniform 25 %")])
     )
     assert [row["state"] for row in begun["table"]["rows"]] == ["running", "waiting"]
-    assert "before" not in begun
-    stopped = changes_by_widget(tab, Compared(message("Stopped."), [], done=True))
-    assert stopped["table"] == BEFORE | {"earlier": True} and "before" not in stopped
-
-
-def test_finished_table_is_stored_to_be_restored_if_the_next_comparison_is_cancelled(tab):
     over = changes_by_widget(
         tab, Compared(rows=[Row("All tokens", state="done"), Row("late")], done=True)
     )
-    assert over["before"] == over["table"]
     assert [row["label"] for row in over["table"]["rows"]] == ["All tokens"]
 
 
@@ -80,32 +69,16 @@ def test_comparison_table_stores_only_the_settings_that_affect_its_rows(tmp_path
     assert asked_with(inputs, {"question": "Why?"}, []).caveat == ""
 
 
-@pytest.mark.parametrize(
-    ("text", "is_recording", "why"),
-    [
-        ("Other?\nWhere?", False, ""),
-        ("Other?", True, questions.RECORDED),
-        ("What?\nWhere?", True, ""),
-        ("What?\n" * 17, False, "17 questions"),
-    ],
-)
-def test_invalid_list_of_questions_is_refused_with_a_reason(tab, text, is_recording, why):
+def test_file_of_questions_is_read_without_clips_that_are_not_on_the_page(tab, tmp_path):
     panel, own = tab.questions, "/clips/own.mp4"
-    known = [("Other?", None, "other.mp4")]
-    values = {panel.box: text, panel.known: known, panel.clip: own}
-    values |= {panel.shelf: {"/up/other.mp4": ""}}
-    found = panel.refusal(values, is_recording)
-    assert found.startswith(why) and bool(found) == bool(why)
-
-
-def test_questions_of_a_list_are_grouped_by_clip(tab):
-    panel = tab.questions
-    known = [("A?", None, "other.mp4"), ("C?", "c", "other.mp4"), ("D?", None, "own.mp4")]
-    values = {panel.box: "A?\nB?\nC?\nD?", panel.known: known}
-    values |= {panel.clip: "/clips/own.mp4", panel.shelf: {"/up/other.mp4": ""}}
-    assert panel.listed(values) == [
-        ("B?", None, "/clips/own.mp4"),
-        ("D?", None, "/clips/own.mp4"),
-        ("A?", None, "/up/other.mp4"),
-        ("C?", "c", "/up/other.mp4"),
-    ]
+    file = tmp_path / "list.csv"
+    rows = ("own.mp4,Where?,left;right,B", "clips/other.mp4,What?,a;b,b", "gone.mp4,Who?,a;b,a")
+    file.write_text("\n".join(("clip,question,options,answer", *rows)))
+    clip, shelf = panel.page.inputs.settings["clip"], panel.page.inputs.shelf
+    values = {panel.file: str(file), clip: own, shelf: {"/up/other.mp4": ""}}
+    changes = panel.on_file(values)
+    assert changes[panel.listed] == [("Where?", "right", own), ("What?", "b", "/up/other.mp4")]
+    assert "2 questions about 2 clips" in changes[panel.notice]["text"]
+    file.write_text("clip,question\nown.mp4,Where?")
+    refused = panel.on_file(values)[panel.notice]
+    assert "must have the columns" in refused["text"] and str(tmp_path) not in refused["text"]

@@ -2,13 +2,11 @@ from __future__ import annotations
 
 import gradio as gr
 import pytest
-import torch
 
 from components.panels import controls
 from components.session.request import RATIO, make_compressor, sent_settings
 from gleanvid import COMPRESSORS
 from gleanvid.compressors.base import declared_settings
-from gleanvid.types import Compression
 
 
 @pytest.fixture(scope="module")
@@ -73,19 +71,6 @@ def test_gleanvid_shows_weights_and_tau_and_hides_other_settings_under_more_sett
     tau = fields(panel, "gleanvid")["tau"]
     assert [tau[name] for name in ("label", "low", "high", "step")] == ["tau", 0.5, 20, 0.5]
     assert fields(panel, "gleanvid")["alpha_min"]["at_most"] == "gleanvid.alpha_max"
-
-
-def test_text_below_the_sliders_shows_alpha_and_novelty_gini_of_the_clip():
-    record = made_of({"alpha": torch.tensor(0.301), "gini": torch.tensor(0.759)})
-    assert controls.readout(COMPRESSORS["gleanvid"], record) == (
-        "This clip: alpha 0.30, novelty Gini 0.76"
-    )
-    assert controls.readout(COMPRESSORS["gleanvid"], made_of({})) == ""
-    assert controls.readout(COMPRESSORS["uniform"], record) == ""
-
-
-def made_of(trace):
-    return Compression.pruned(torch.tensor([0]), (2, 1, 1), trace=trace)
 
 
 def test_changed_controls_reach_the_compressor(panel):

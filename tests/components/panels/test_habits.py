@@ -21,32 +21,28 @@ def page():
     return build_app(Engine(FakeBackend()), models, examples())
 
 
-def switch(page, name, clip, model):
-    """Return the update of the switch that the event handler ``name`` returns."""
-    (event,) = (event for event in page.fns.values() if event.name == name and on_switch(event))
+def switch(page, clip, model):
+    """Return the update of the switch when a clip or a model is chosen."""
+    event, _ = (event for event in page.fns.values() if event.name == "on_clip")
     values = {widget: clip if widget.elem_id == "gv-clip" else model for widget in event.inputs}
     changes = event.fn(values)
     (change,) = (new for widget, new in changes.items() if widget.elem_id == "gv-live-switch")
     return change
 
 
-def on_switch(event):
-    return any(widget.elem_id == "gv-live-switch" for widget in event.outputs)
-
-
 @pytest.mark.parametrize(
-    ("name", "clip", "model", "rests"),
+    ("clip", "model", "rests"),
     [
-        ("on_clip", GLIMPSE, BUILT_IN, False),
-        ("on_clip", FILM, BUILT_IN, True),
-        ("on_model", "own.mp4", BUILT_IN, True),
-        ("on_model", "own.mp4", OTHER, False),
+        (GLIMPSE, BUILT_IN, False),
+        (FILM, BUILT_IN, True),
+        ("own.mp4", BUILT_IN, True),
+        ("own.mp4", OTHER, False),
     ],
 )
 def test_ask_again_switch_is_disabled_with_a_reason_if_the_built_in_model_does_not_know_the_clip(
-    page, name, clip, model, rests
+    page, clip, model, rests
 ):
-    change = switch(page, name, clip, model)
+    change = switch(page, clip, model)
     assert change["interactive"] is not rests
     assert change["info"] == (habits.UNKNOWN_CLIP if rests else "")
     assert "value" not in change

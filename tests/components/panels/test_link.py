@@ -120,7 +120,7 @@ def test_reading_a_link_leaves_out_an_uploaded_clip_and_its_hand_edited_tokens()
 @pytest.mark.parametrize(
     ("settings", "meant"),
     [
-        ({"tau": "2", "ratio": "0.1"}, {"gleanvid.tau": 2, "retention_ratio": 0.1}),
+        ({"retention_ratio": "0.1"}, {"retention_ratio": 0.1}),
         # "temperature" without a method's name is the sampling temperature, also for V-CAST.
         ({"compressor": "vcast", "temperature": "0.5"}, {}),
         ({"gleanvid.novelty_history": "3"}, {"gleanvid.novelty_history": 3}),
@@ -128,16 +128,10 @@ def test_reading_a_link_leaves_out_an_uploaded_clip_and_its_hand_edited_tokens()
         ({"gleanvid.tau": "none"}, {}),
     ],
 )
-def test_link_may_give_a_method_s_settings_by_full_or_short_name(links, settings, meant):
+def test_link_gives_a_method_s_settings_by_full_name(links, settings, meant):
     assert links.settings(settings) == meant
     ours = {"gleanvid.tau": "none"} if settings.get("gleanvid.tau") else {}
     assert links.unread(settings) == ours
-
-
-def test_short_setting_names_in_a_link_are_listed_so_that_the_page_can_replace_them(links):
-    query_of = {"tau": "2", "ratio": "0.3", "frames": "8", "gleanvid.alpha_min": "0.3"}
-    assert links.replaced(query_of | {"utm_source": "mail"}) == ["tau", "ratio"]
-    assert query.unread_value({}, ["tau"]) == {"text": "", "names": ["tau"]}
 
 
 def test_link_may_name_every_view_that_the_viewer_has():

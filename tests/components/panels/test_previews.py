@@ -4,7 +4,7 @@ import pytest
 
 import tests.components.fake as fake
 from components.panels.page import build_app
-from components.session.actions.ask import Habits, ask
+from components.session.actions.ask import ask
 from components.session.request import Request, Sides
 from components.session.work.engine import Engine
 
@@ -34,5 +34,5 @@ def test_answer_with_all_tokens_is_not_used_to_judge_whether_live_answers_are_sl
     engine = Engine(fake.FakeBackend(words=2))
     engine.pages.start("me")
     request = Request(str(tmp_path / "clip.mp4"), 8, "builtin", "full")
-    list(ask(engine, "me", request, Sides(question="What moves?"), Habits(both=False)))
+    list(ask(engine, "me", request, Sides(question="What moves?"), both=False))
     assert engine.answer_s == {}

@@ -1,9 +1,5 @@
 from __future__ import annotations
 
-import json
-import shutil
-import subprocess
-
 import pytest
 
 pytest.importorskip("gradio_client")
@@ -11,12 +7,9 @@ pytest.importorskip("gradio_client")
 import httpx
 from gradio_client import Client, handle_file
 
-from components.files import snippets
 from components.panels.page import build_app
 from components.server import serving
 from components.session.work.engine import Engine
-from gleanvid import GleanVID
-from gleanvid.models.generation.sampling import Sampling
 from tests.components.fake import FakeBackend, write_clip
 
 
@@ -51,20 +44,6 @@ def test_ask_endpoint_returns_the_answer_and_its_cost(client, clip):
     )
     assert run["answer"].startswith("word0") and run["compressor"]["retention_ratio"] == 0.5
     assert sum(run["budgets"]) == run["cost"]["visual_tokens_kept"]
-
-
-@pytest.mark.skipif(shutil.which("curl") is None, reason="needs curl")
-def test_curl_snippet_runs_with_the_settings_that_it_was_made_from(client, clip, library, folder):
-    drawn = {"seed": 5, "temperature": 0.5, "top_p": 0.9, "max_new_tokens": 9}
-    method = GleanVID(0.5, alpha_min=0.3)
-    recipe = snippets.Recipe("clip.mp4", "What's `it`?", "builtin", 8, method, 100, drawn)
-    text = snippets.curl(recipe, client.src.rstrip("/"))
-    done = subprocess.run(["bash", "-c", text], cwd=folder, capture_output=True, text=True)
-    lines = done.stdout.splitlines()
-    (run,) = json.loads(lines[lines.index("event: complete") + 1].removeprefix("data: "))
-    assert run["question"] == "What's `it`?" and run["compressor"] == method.settings()
-    assert library.asked.sampling == Sampling(**drawn)
-    assert library.asked.clip.max_pixels == 100 * 8
 
 
 def test_compress_endpoint_chooses_tokens_without_a_question(client, clip):

@@ -17,7 +17,7 @@ import pytest
 import torch
 
 from components.server import zero
-from components.session.actions.ask import Habits, ask
+from components.session.actions.ask import ask
 from components.session.actions.preview import preview
 from components.session.request import Request, Sides
 from components.session.work.backend import Question
@@ -105,7 +105,7 @@ def test_clip_is_encoded_once_for_two_previews_and_an_answer(spaces, request_):
     assert list(preview(engine, request_, Sides()))[-1].viewer
     assert spaces.calls == ["encode"]
     engine.pages.start("me")
-    shown = list(ask(engine, "me", request_, Sides(question="What moves?"), Habits(both=False)))
+    shown = list(ask(engine, "me", request_, Sides(question="What moves?"), both=False))
     last = [part for part in shown if part.runs][-1]
     assert last.answers[0]["text"] == "word0 word1 word2" and shown[-1].done
     assert spaces.calls == ["encode", "stream_answer"]

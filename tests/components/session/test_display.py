@@ -3,11 +3,10 @@ from __future__ import annotations
 from dataclasses import replace
 from types import SimpleNamespace
 
-import pytest
 import torch
 
 from components.session.answers import answer
-from components.session.display import history, message, status, used
+from components.session.display import status, used
 from components.session.job import STILL_LOADING, Job
 from components.session.request import Request
 from components.session.work.engine import Engine
@@ -30,12 +29,6 @@ def test_displayed_answer_contains_verdict_and_cost():
     assert answer("a", run=short)["tokens_per_s"] is None
     assert answer("a circle", expected="A square.")["right"] is False
     assert answer("a", expected="A square.", running=True)["right"] is None
-
-
-def test_conversation_turns_with_an_empty_question_or_answer_are_not_sent_again():
-    pairs = [("First?", " Red. "), ("Second?", "  "), ("", "Blue.")]
-    exchanges = [{"question": question, "answer": text} for question, text in pairs]
-    assert history(exchanges) == [("First?", "Red.")]
 
 
 def test_status_line_is_filled_without_loading_a_model():
@@ -65,11 +58,3 @@ def test_seconds_between_sparsely_sampled_frames_are_stated():
     assert used(video, 16) == said
     assert used(video, 32) == said.replace("; a token covers two of them", "")
     assert "every" not in used(moving_square(8), 4)
-
-
-@pytest.mark.parametrize(("floor", "ratio"), [("0.312", 0.32), ("0.320", 0.33), ("1.000", 1.0)])
-def test_message_about_a_refused_ratio_offers_the_least_ratio_accepted(floor, ratio):
-    """The error rounds the least ratio, so the message offers the next whole percent above."""
-    text = f"retention_ratio=0.1 is out of reach for DyCoke: the frames it keeps whole are {floor}"
-    assert message(text, "problem") == {"text": text, "kind": "problem", "ratio": ratio}
-    assert "ratio" not in message("retention_ratio=7 must be in (0, 1]", "problem")

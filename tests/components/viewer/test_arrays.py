@@ -9,8 +9,7 @@ import torch
 
 from components.viewer import arrays
 from components.viewer.arrays import Arena, pack_relevance, pack_run, stages
-from components.viewer.payload import scene_cuts
-from gleanvid import COMPRESSORS, Video
+from gleanvid import COMPRESSORS
 from gleanvid.attribution.relevance import Relevance, normalised
 from gleanvid.ops.records import merge_record
 from gleanvid.types import Compression, VideoTokens
@@ -31,9 +30,8 @@ def run_of(by_layer, name: str = "gleanvid", **settings):
 
 
 def read(run, label: str = "x"):
-    arena, left_out = Arena(), []
-    method = pack_run(run, label, arena, left_out)
-    return method, arena.content(), left_out
+    arena = Arena()
+    return pack_run(run, label, arena), arena.content()
 
 
 def levels(entry: dict, data: bytes) -> np.ndarray:
@@ -61,7 +59,7 @@ def test_packed_merged_token_refers_to_the_position_of_its_group_s_kept_token():
     tokens = library.tokens(video)
     tokens = type(tokens)(tokens.features, tokens.grid, saliency=torch.rand(len(tokens)))
     record = COMPRESSORS["holitom"](retention_ratio=0.3).compress(tokens)
-    method, data, _ = read(made_up_run(video, record, "holitom"))
+    method, data = read(made_up_run(video, record, "holitom"))
     entry, total = method["stages"][0], record.num_tokens
     home = np.frombuffer(data, "<i4", total, entry["home"])
     taken = record.group >= 0
@@ -78,7 +76,7 @@ def test_packed_merged_token_refers_to_the_position_of_its_group_s_kept_token():
 def test_packed_scores_keep_their_values_and_missing_scores_stay_missing(bad):
     score = torch.linspace(-3, 2, TOTAL, dtype=torch.float64) ** 3
     score[5] = bad
-    method, data, _ = read(run_of(random_record(TOTAL, 6, score=score)))
+    method, data = read(run_of(random_record(TOTAL, 6, score=score)))
     (entry,) = method["stages"][0]["scores"]
     found = levels(entry, data).astype(float)
     assert found[5] == 65535 and (np.delete(found, 5) <= 65534).all()
@@ -90,19 +88,9 @@ def test_packed_scores_keep_their_values_and_missing_scores_stay_missing(bad):
 def test_packed_data_is_limited_in_size_and_names_omitted_scores(monkeypatch):
     monkeypatch.setattr(arrays, "DATA_BYTES", 60)
     scores = {name: torch.rand(TOTAL) for name in ("other", "joint", "lrs")}
-    method, data, left_out = read(run_of(random_record(TOTAL, 6, **scores)), "Mine")
+    method, data = read(run_of(random_record(TOTAL, 6, **scores)), "Mine")
     assert [entry["name"] for entry in method["stages"][0]["scores"]] == ["joint"]
-    assert left_out == ["LRS of Mine", "other of Mine"]
     assert len(data) <= 60
-
-
-def test_scene_cut_is_found_where_consecutive_frames_differ_abruptly():
-    still = np.full((5, 40, 60, 3), (200, 40, 40), np.uint8)
-    other = np.full((3, 40, 60, 3), (30, 90, 220), np.uint8)
-    assert scene_cuts(np.concatenate([still, other, still])) == [5, 8]
-    assert scene_cuts(moving_square(16).frames) == []
-    assert scene_cuts(still[:1]) == []
-    assert scene_cuts(Video.from_frames(np.zeros((2, 1, 1, 3), np.uint8)).frames) == []
 
 
 def test_packed_relevance_map_is_decoded_unchanged_and_merged_tokens_count_by_weight():
@@ -112,7 +100,7 @@ def test_packed_relevance_map_is_decoded_unchanged_and_merged_tokens_count_by_we
     record = merge_record(VideoTokens(torch.zeros(TOTAL, 1), GRID), home, torch.full((TOTAL,), 0.5))
     arena = Arena()
     packed = pack_relevance(found, arena)
-    method = pack_run(run_of(record), "x", arena, [], None, found)
+    method = pack_run(run_of(record), "x", arena, None, found)
     for one, expected in zip(packed["maps"], (values, values.flip(0)), strict=True):
         read = levels(one, arena.content()) / 65535 * one["high"]
         assert np.allclose(read, expected, atol=one["high"] / 65535)
@@ -127,8 +115,8 @@ def test_relevance_kept_by_a_method_inside_the_model_is_averaged_over_layers():
     run = run_of({2: random_record(TOTAL, 12), 3: random_record(12, 6, 1)})
     answered = replace(run, cost=replace(run.cost, visual_tokens_by_layer=(24, 24, 12, 6)))
     kept = found.kept_over_layers(answered.by_layer, 4).values()
-    assert pack_run(answered, "x", Arena(), [], None, found)["mattered"] == pytest.approx(
+    assert pack_run(answered, "x", Arena(), None, found)["mattered"] == pytest.approx(
         list(kept), abs=1e-4
     )
-    depth_unknown = pack_run(run, "x", Arena(), [], None, found)
+    depth_unknown = pack_run(run, "x", Arena(), None, found)
     assert depth_unknown["mattered"] is None

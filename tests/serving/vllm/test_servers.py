@@ -6,7 +6,7 @@ The tests use fake servers with vLLM's protocol.
 import pytest
 
 import gleanvid
-from components.session.actions.ask import Habits, ask
+from components.session.actions.ask import ask
 from components.session.choice.choosing import Choosing
 from components.session.request import Request, Sides
 from components.session.work.engine import Engine
@@ -118,7 +118,7 @@ def of_page(name, **more):
     engine = Engine(LocalBackend({name: {"device": "cpu"}}))
     engine.pages.start("page")
     request = Request(CLIP, 8, name)
-    return engine, list(ask(engine, "page", request, Sides(question=QUESTION), Habits(**more)))
+    return engine, list(ask(engine, "page", request, Sides(question=QUESTION), **more))
 
 
 def test_app_asks_one_server_for_run_a_and_another_for_run_b(quarter, every, name):

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from components.session import display
-from components.session.actions.ask import LIVE_S, Habits, ask, ask_live, is_slow
+from components.session.actions.ask import LIVE_S, ask, ask_live, is_slow
 from components.session.actions.preview import DECIDES_LATE, preview
 from components.session.answers import KNOWS_GLIMPSE
 from components.session.examples import Example
@@ -18,7 +18,7 @@ from tests.components.fake import FakeBackend
 
 pytestmark = pytest.mark.usefixtures("cache")
 
-ALONE, BOTH = Habits(both=False), Habits(both=True)
+ALONE, BOTH = False, True
 MOVES = Sides(question="What moves?")
 
 
@@ -26,9 +26,9 @@ def request_of(path, model="builtin", **settings) -> Request:
     return Request(path, 8, model, settings=settings)
 
 
-def begin(engine, request, sides=MOVES, habits=ALONE, session="me", exchanges=()):
+def begin(engine, request, sides=MOVES, both=ALONE, session="me"):
     engine.pages.start(session)
-    return ask(engine, session, request, sides, habits, exchanges)
+    return ask(engine, session, request, sides, both)
 
 
 def updates_of(*arguments, **options):
@@ -59,7 +59,7 @@ def test_ask_shows_tokens_first_then_the_growing_answer_then_the_cost(clip):
 
 def test_each_question_is_asked_with_all_tokens_only_once(clip):
     engine = Engine(FakeBackend(words=2))
-    updates = updates_of(engine, request_of(clip), habits=BOTH)
+    updates = updates_of(engine, request_of(clip), both=BOTH)
     assert any(text_of(update, "a") for update in updates)
     last = last_of(updates)
     b, a = (engine.runs.get(run_id) for run_id in last.runs)
@@ -81,7 +81,7 @@ def test_answer_of_side_b_stays_if_side_a_fails(clip):
                 raise ModelError("no room for all tokens")
             return super().stream_answer(question, model, stop)
 
-    last = updates_of(Engine(HalfBroken(words=2)), request_of(clip), habits=BOTH)[-1]
+    last = updates_of(Engine(HalfBroken(words=2)), request_of(clip), both=BOTH)[-1]
     assert last.done and "no room" in last.notice["text"]
     assert [item["text"] for item in last.answers] == ["word0 word1"]
 
@@ -122,8 +122,6 @@ def test_live_answer_shows_no_message_and_ends_when_a_slider_moves(clip):
     assert list(ask_live(engine, "me", request_of(clip), MOVES)) == []
     engine.pages.stop("me")
     assert list(ask_live(engine, "me", request_of(clip), Sides())) == []
-    remembering = Habits(both=False, remember=True)
-    assert list(ask_live(engine, "me", request_of(clip), MOVES, remembering)) == []
 
 
 def broken(tmp_path):
@@ -175,7 +173,7 @@ def test_failure_of_ask_is_reported_without_internal_details(clip, failure, sent
 def test_stop_ends_the_answer_at_the_next_word_and_keeps_the_words_so_far(clip):
     backend = FakeBackend(words=1000)
     engine, updates = Engine(backend), []
-    for update in begin(engine, request_of(clip), habits=BOTH):
+    for update in begin(engine, request_of(clip), both=BOTH):
         updates.append(update)
         if "word3" in (text_of(update) or ""):
             engine.pages.stop("me")
@@ -237,21 +235,6 @@ def test_preview_older_than_a_question_does_not_start_after_it(clip):
     assert list(preview(engine, request_of(clip), Sides(version=4), "me"))
 
 
-def test_earlier_answers_reach_the_model_only_if_the_page_remembers_the_conversation(clip):
-    backend = FakeBackend(words=1)
-    engine, sides = Engine(backend), Sides(question="And?")
-    earlier = [{"question": "First?", "answer": "Red."}, {"question": "Second?", "answer": ""}]
-
-    def exchanges(remember):
-        habits = Habits(both=False, remember=remember)
-        updates = updates_of(engine, request_of(clip), sides, habits, exchanges=earlier)
-        return next((update.exchanges for update in updates if update.exchanges), None)
-
-    assert exchanges(True) == [*earlier, {"question": "And?", "answer": "word0"}]
-    assert backend.asked.history == [("First?", "Red.")]
-    assert exchanges(False) is None and not backend.asked.history
-
-
 class InsideModel(GleanVID):
     @property
     def stages(self):
@@ -279,15 +262,11 @@ def test_ask_button_asks_both_sides_again_and_a_live_answer_asks_only_side_b(cli
 
     asked = []
     engine = Engine(Timed(words=1))
-    last = last_of(updates_of(engine, request_of(clip), habits=BOTH))
+    last = last_of(updates_of(engine, request_of(clip), both=BOTH))
     sides = replace(MOVES, runs=last.runs)
     again = last_of(updates_of(engine, request_of(clip), sides, BOTH))
     assert asked == ["gleanvid", "full"] * 2 and again.runs[1] == last.runs[1]
     assert engine.runs.get(again.runs[1]).cost.prefill_s == 4.0
-    assert not any(answer.get("older") for answer in again.answers)
     moved = request_of(clip, tau=2.0)
-    live = last_of(list(ask_live(engine, "me", moved, replace(MOVES, runs=again.runs), BOTH)))
+    list(ask_live(engine, "me", moved, replace(MOVES, runs=again.runs), BOTH))
     assert asked[4:] == ["gleanvid"]
-    assert {answer["run"]: answer.get("older") for answer in live.answers} == {
-        live.runs[0]: False, live.runs[1]: True, again.runs[0]: False,
-    }  # fmt: skip

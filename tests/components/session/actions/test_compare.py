@@ -12,7 +12,6 @@ import pytest
 from components.session import clock
 from components.session.actions import rows
 from components.session.actions.compare import compare
-from components.session.actions.compared_runs import rows_at_hand
 from components.session.actions.plans import plans
 from components.session.request import Request
 from components.session.work.engine import Engine
@@ -101,15 +100,6 @@ def test_comparison_row_past_its_deadline_fails_and_the_next_row_is_tried(clip):
     rows = compared(engine, clip, ["uniform"])[-1].rows
     assert [row.state for row in rows] == ["failed", "failed"]
     assert all("longer than 0.1 seconds" in row.error for row in rows)
-
-
-def test_viewer_runs_become_comparison_rows_only_if_they_answer_the_same_question(clip):
-    engine = Engine(FakeBackend())
-    ids = compared(engine, clip, ["uniform", "gleanvid"])[-1].run_ids
-    other = compared(engine, clip, ["uniform"], question="Where to?")[-1].run_ids
-    rows = rows_at_hand(engine.runs, [*ids, *other, "gone"], "What moves?")
-    assert [row.label for row in rows] == ["All tokens", "GleanVID 25 %", "Uniform 25 %"]
-    assert rows_at_hand(engine.runs, ids, "Why?") == []
 
 
 def test_stopped_comparison_keeps_its_finished_rows(clip):

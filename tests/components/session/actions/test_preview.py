@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from components.session import job
-from components.session.actions.ask import Habits, ask, ask_live
+from components.session.actions.ask import ask, ask_live
 from components.session.actions.preview import BEFORE, NO_ANSWER, STOPPED, preview
 from components.session.answers import answers
 from components.session.request import Request, Sides
@@ -150,7 +150,7 @@ def test_newer_preview_ends_the_same_page_s_older_preview_without_a_message(engi
 def test_new_settings_do_not_wait_for_a_long_answer_of_another_page(engine, clip):
     engine.backend.words = 1000
     engine.pages.start("you")
-    theirs = ask(engine, "you", request_of(clip), MOVES, Habits(both=False))
+    theirs = ask(engine, "you", request_of(clip), MOVES, both=False)
     while not any(item["text"] for item in next(theirs).answers or ()):
         pass
     (update,) = preview(engine, request_of(clip, retention_ratio=0.5), Sides())

@@ -46,12 +46,6 @@ def restored(engine, text, *known):
     return restore.restored(engine, text, ends.get)
 
 
-def test_reloaded_page_says_that_its_comparison_table_is_lost(page):
-    engine, last = page
-    for compared, said in ((True, f"{restore.BACK} {restore.NO_TABLE}"), (False, restore.BACK)):
-        assert restored(engine, kept(last.runs, compared=compared)).text == said
-
-
 def test_reloaded_page_restores_clip_viewer_and_answers(page, clip):
     engine, last = page
     back = restored(engine, kept(last.runs))

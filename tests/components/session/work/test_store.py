@@ -1,9 +1,5 @@
 from __future__ import annotations
 
-from dataclasses import replace
-
-import pytest
-
 from components.session.examples import Example
 from components.session.work.store import RunStore
 from gleanvid import GleanVID
@@ -55,14 +51,3 @@ def test_run_store_limits_the_number_of_runs():
     runs, run = RunStore(most=3), make_run(2)
     ids = [runs.add(run) for _ in range(5)]
     assert len(runs) == 3 and runs.get(ids[1]) is None and runs.get(ids[2]) is not None
-
-
-@pytest.mark.parametrize("is_preview", [True, False], ids=["previews", "opened runs"])
-def test_runs_without_an_answer_never_evict_answered_runs(is_preview):
-    runs, answered = RunStore(most=8), make_run(2)
-    kept = [runs.add(answered) for _ in range(4)]
-    if is_preview:
-        shown = [runs.add(replace(answered, question="")) for _ in range(50)]
-    else:
-        shown = [runs.add(answered, opened=True) for _ in range(50)]
-    assert all(runs.get(run_id) for run_id in [*kept, *shown[-4:]]) and len(runs) == 8
