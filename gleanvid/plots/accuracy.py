@@ -8,8 +8,9 @@ Okabe and Ito's; markers and dashes also distinguish the lines.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from gleanvid.compressors.full_tokens import FullTokens
 
 # retention ratio, value, lower and upper end of its confidence interval; all in [0, 1]
 Point = tuple[float, float, float, float]
@@ -22,24 +23,13 @@ _DASHES = ((0, (5, 1.5)), (0, (1, 1.2)), (0, (4, 1.5, 1, 1.5)), (0, (7, 2)), (0,
 _BLUE, _GREY = "#0072B2", "#999999"
 
 
-@dataclass(frozen=True)
-class Level:
-    """A horizontal line for comparison, e.g. the accuracy with all tokens."""
-
-    label: str
-    value: float
-
-
 def retention_figure(
-    curves: Mapping[str, Sequence[Point]],
-    y_title: str,
-    levels: Sequence[Level] = (),
-    title: str = "",
+    curves: Mapping[str, Sequence[Point]], y_title: str, full: float | None = None, title: str = ""
 ) -> Any:
     """Draw accuracy against the retention ratio with matplotlib.
 
-    ``curves``: points of each method, by its title. ``y_title``: what the values are. ``levels``:
-    values drawn as horizontal lines.
+    ``curves``: points of each method, by its title. ``y_title``: what the values are. ``full``: the
+    value with all tokens, drawn as a dashed line.
     """
     from matplotlib.figure import Figure
 
@@ -49,11 +39,11 @@ def retention_figure(
         axes = figure.subplots()
         for place, (name, points) in enumerate(ordered.items()):
             _line(axes, name, points, place)
-        _finish(axes, ordered, levels)
+        _finish(axes, ordered, full)
         axes.legend(fontsize=9, frameon=False, loc="lower right")
         axes.set(xlabel="visual tokens kept, mean over layers (%)", ylabel=y_title)
     else:
-        figure = _method_panels(ordered, y_title, levels)
+        figure = _method_panels(ordered, y_title, full)
         title += f"\nsolid blue: {OURS}, dashed red: the method named above; bands: 95 %"
     if title:
         figure.suptitle(title.strip(), fontsize=10)
@@ -77,8 +67,8 @@ def group_figure(
                 _line(axes, name, points, place)
             else:
                 _plain(axes, points, "_" if place > 1 else "other methods")
-        _finish(axes, ordered, [])
-        axes.axhline(100 * full[group], color=_GREY, linestyle=(0, (6, 3)), lw=1.2, zorder=1)
+        _finish(axes, ordered, None)
+        _level(axes, full[group])
         axes.set_title(group, fontsize=10)
     lines, names = panels[0].get_legend_handles_labels()
     figure.legend(
@@ -88,9 +78,7 @@ def group_figure(
     return figure
 
 
-def _method_panels(
-    curves: Mapping[str, Sequence[Point]], y_title: str, levels: Sequence[Level]
-) -> Any:
+def _method_panels(curves: Mapping[str, Sequence[Point]], y_title: str, full: float | None) -> Any:
     """Draw one panel for each method but GleanVID, whose curve is in all of them."""
     rivals = [name for name in curves if name != OURS]
     figure, panels = _panels(len(rivals), y_title)
@@ -98,7 +86,7 @@ def _method_panels(
         if OURS in curves:
             _line(axes, OURS, curves[OURS], 0)
         _line(axes, name, curves[name], 1)
-        _finish(axes, curves, levels)
+        _finish(axes, curves, full)
         axes.set_title(name, fontsize=10, color=_COLOURS[0])
     return figure
 
@@ -145,15 +133,17 @@ def _line(axes: Any, name: str, points: Sequence[Point], place: int) -> None:
     )
 
 
-def _finish(axes: Any, curves: Mapping[str, Sequence[Point]], levels: Sequence[Level]) -> None:
-    """Make the x axis logarithmic, with round percentages as ticks, and draw levels as lines."""
-    for number, level in enumerate(levels):
-        style = (0, (6, 3)) if number == 0 else (0, (1, 2))
-        axes.axhline(100 * level.value, color=_GREY, linestyle=style, lw=1.2, zorder=1)
-        spot = (0.01, 100 * level.value)
+def _level(axes: Any, value: float) -> None:
+    axes.axhline(100 * value, color=_GREY, linestyle=(0, (6, 3)), lw=1.2, zorder=1)
+
+
+def _finish(axes: Any, curves: Mapping[str, Sequence[Point]], full: float | None) -> None:
+    """Make the x axis logarithmic, with round percentages as ticks, and draw ``full`` as a line."""
+    if full is not None:
+        _level(axes, full)
         axes.annotate(
-            f"{level.label} {100 * level.value:.1f}",
-            spot,
+            f"{FullTokens.title} {100 * full:.1f}",
+            (0.01, 100 * full),
             xycoords=("axes fraction", "data"),
             xytext=(0, 2),
             textcoords="offset points",

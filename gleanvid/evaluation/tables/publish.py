@@ -22,7 +22,7 @@ from gleanvid.evaluation.tables.result_tables import (
 )
 from gleanvid.evaluation.tables.statistics import Estimate
 from gleanvid.evaluation.tables.summary import Result, Rows, results
-from gleanvid.plots.accuracy import Level, Point, group_figure, retention_figure
+from gleanvid.plots.accuracy import Point, group_figure, retention_figure
 
 Cell = str | float | None
 NOTES = """\
@@ -84,26 +84,20 @@ def draw(
     """Write figures of accuracy, also by group, and of evidence and relevance kept, if measured."""
     full = found[0].accuracy.value
     about = f"{facts['benchmark']['benchmark']}, {facts['model']}, {found[0].count} questions"
-    pictures = {
-        "accuracy": (
-            "accuracy (%)",
-            [Level(FullTokens.title, full)],
-            _curves(found, attrgetter("accuracy")),
-        )
-    }
+    pictures = {"accuracy": ("accuracy (%)", full, _curves(found, attrgetter("accuracy")))}
     if found[0].evidence is not None:
         kept = _curves(found, attrgetter("evidence.kept"))
         taken = _curves(found, attrgetter("evidence.represented"))
-        pictures["evidence"] = ("evidence tokens kept in place (%)", [], kept)
+        pictures["evidence"] = ("evidence tokens kept in place (%)", None, kept)
         if any(kept[name] != taken[name] for name in kept):
             title = "evidence tokens kept or merged (%)"
-            pictures["evidence_represented"] = (title, [], taken)
+            pictures["evidence_represented"] = (title, None, taken)
     if found[0].relevance is not None:
         kept = _curves(found, attrgetter("relevance.kept"))
-        pictures["relevance"] = ("relevance kept (%)", [], kept)
-    for name, (y_title, levels, curves) in pictures.items():
+        pictures["relevance"] = ("relevance kept (%)", None, kept)
+    for name, (y_title, level, curves) in pictures.items():
         if curves:
-            _save(retention_figure(curves, y_title, levels, about), folder / f"{name}.{kind}")
+            _save(retention_figure(curves, y_title, level, about), folder / f"{name}.{kind}")
     panels = {name: f"{name} ({count})" for name, (_, count) in found[0].groups.items()}
     groups = {panel: _curves(found, _of_group(name)) for name, panel in panels.items()}
     if len(groups) > 1 and any(groups.values()):

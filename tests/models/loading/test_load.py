@@ -73,13 +73,6 @@ def test_unsupported_model_is_refused_with_the_supported_types(tmp_path):
         pass
 
 
-def test_model_that_cannot_be_compressed_is_refused_with_the_reason(tmp_path):
-    made = {"model_type": "qwen4_exp"}
-    (tmp_path / "config.json").write_text(json.dumps(made))
-    with pytest.raises(ModelError, match=r"qwen4_exp.*cannot be compressed.*indexer"):
-        load_model(tmp_path, device="cpu")
-
-
 def test_remote_code_is_never_run(directory, tmp_path):
     config = json.loads((directory / "config.json").read_text())
     config |= {"model_type": "custom", "auto_map": {"AutoConfig": "evil.Config"}}
