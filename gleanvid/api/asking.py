@@ -61,7 +61,7 @@ def ask(
         The answer with its cost and the compression record.
 
     Raises:
-        TypeError: an argument of the wrong type, such as a list (use :func:`ask_many`).
+        TypeError: an argument of the wrong type, such as a list (see :func:`ask_many`).
         ValueError: an empty question, or a setting out of its range.
         VideoError: a file that cannot be used.
         ModelError: a model that cannot be loaded or run.
@@ -74,7 +74,7 @@ def ask(
     sampling = override(sampling, max_new_tokens=max_new_tokens)
     frames = override(frames, num_frames=num_frames)
     if isinstance(video, list | tuple) or isinstance(question, list | tuple):
-        raise TypeError("ask takes one video and one question; for lists use ask_many")
+        raise TypeError("ask takes one video and one question; ask_many takes several questions")
     check_questions([question])
     history = check_history(history)
     method = as_compressor(compressor) or GleanVID()
