@@ -84,7 +84,10 @@ def draw(
     """Write figures of accuracy, also by group, and of evidence and relevance kept, if measured."""
     full = found[0].accuracy.value
     about = f"{facts['benchmark']['benchmark']}, {facts['model']}, {found[0].count} questions"
-    pictures = {"accuracy": ("accuracy (%)", full, _curves(found, attrgetter("accuracy")))}
+    curves = _curves(found, attrgetter("accuracy"))
+    pictures: dict[str, tuple[str, float | None, dict[str, list[Point]]]] = {
+        "accuracy": ("accuracy (%)", full, curves)
+    }
     if found[0].evidence is not None:
         kept = _curves(found, attrgetter("evidence.kept"))
         taken = _curves(found, attrgetter("evidence.represented"))
