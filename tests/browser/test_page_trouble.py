@@ -75,13 +75,3 @@ def test_two_browser_tabs_keep_separate_clips_and_answers(visit, window, address
     assert (name(one, "b"), name(two, "b")) == ("GleanVID 10 %", "GleanVID 20 %")
     assert caption(one) == before
     two.close()
-
-
-def test_message_about_a_ratio_out_of_reach_has_a_button_that_sets_the_lowest_ratio(visit):
-    visit.locator("[data-pick=b] select").select_option("run:dycoke")
-    offer = visit.locator("#gv-under .gv-notice", has_text="out of reach").get_by_role("button")
-    share = offer.first.inner_text().removeprefix("Use").replace("\xa0", " ").strip()
-    assert 10 < int(share.split()[0]) < 100
-    offer.first.press("Enter")
-    named(visit, "b", f"DyCoke {share}")
-    assert 100 * float(slider(visit, "Retention").input_value()) == int(share.split()[0])
