@@ -32,6 +32,7 @@ def relevance(
     Relevance measures how this model uses its input, not what is true. "gradient" takes one
     backward pass, about four times the time of reading the prompt. "occlusion" hides the tokens of
     one temporal unit after another, then blocks of tokens in the units that matter most.
+    "attention" averages the attention from the answer's tokens; it is cheap, but known to mislead.
 
     Args:
         video: see :func:`ask`.
@@ -39,7 +40,7 @@ def relevance(
         model: a loaded model, or a name that :func:`load_model` takes.
         answer: the answer whose probability is measured; None takes the model's own with all
             tokens.
-        by: "gradient" or "occlusion".
+        by: "gradient", "occlusion" or "attention".
         words: with "gradient", whether to also return a map for every word of the answer.
         passes: with "occlusion", maximum number of forward passes with hidden tokens.
         num_frames: number of frames to sample; overrides that of ``frames``.

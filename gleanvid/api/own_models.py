@@ -83,7 +83,7 @@ def relevance_of(
         hf_model: a model of transformers, of a family in ``MODELS``.
         answer: token ids int64 [S] that follow the prompt, with the end token; None takes the
             model's own greedy answer with all tokens.
-        by: "gradient" or "occlusion".
+        by: "gradient", "occlusion" or "attention".
         tokenizer: turns the answer into text for the result; None leaves its text empty.
         words: with "gradient" and a tokenizer, whether to also return a map for every word.
         passes: with "occlusion", maximum number of forward passes with hidden tokens.

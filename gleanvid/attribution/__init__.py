@@ -1,1 +1,1 @@
-"""Relevance of visual tokens for an answer, by gradient or by hiding tokens."""
+"""Relevance of visual tokens for an answer: by gradient, by hiding tokens, or by attention."""

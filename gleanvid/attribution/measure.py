@@ -1,4 +1,4 @@
-"""Relevance of a clip's tokens for an answer, by gradient or occlusion."""
+"""Relevance of a clip's tokens for an answer, by gradient, occlusion or attention."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from gleanvid.attribution.attention import attention_map
 from gleanvid.attribution.gradient import ADVICE, gradient_maps
 from gleanvid.attribution.occlusion import occlusion_map
 from gleanvid.attribution.prompt import AnsweredPrompt
@@ -21,7 +22,7 @@ from gleanvid.types import ModelError
 if TYPE_CHECKING:
     from torch import Tensor
 
-WAYS = ("gradient", "occlusion")
+WAYS = ("gradient", "occlusion", "attention")
 PASSES = 64  # default number of forward passes of "occlusion"
 
 
@@ -75,8 +76,10 @@ def measure_prompt(
         if by == "gradient":
             parts = [slice(0, len(prompt.answer)), *(part for _, part in words)]
             each, (values, *rest) = gradient_maps(prompt, parts, stop)
-        else:
+        elif by == "occlusion":
             each, values = occlusion_map(prompt, passes)
+        else:
+            each, values = attention_map(prompt)
         spelled = zip(words, rest, strict=True) if words else ()
         return Relevance(
             normalised(values),

@@ -29,7 +29,7 @@ class Relevance:
         answer: the answer whose probability was measured.
         log_probability: natural logarithm of the probability of that answer and its end token,
             with all visual tokens.
-        method: how it was measured: "gradient" or "occlusion".
+        method: how it was measured: "gradient", "occlusion" or "attention".
         seconds: wall-clock time of the measurement, without encoding the video and answering.
         words: each word of the answer with the relevance [L] for that word alone.
 

@@ -25,7 +25,9 @@ def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
         "--answer", help="answer whose relevance is measured (default: the model's own answer)"
     )
     parser.add_argument(
-        "--by", default="gradient", help="way to measure: gradient or occlusion (slow)"
+        "--by",
+        default="gradient",
+        help="way to measure: gradient, occlusion (slow) or attention (known to mislead)",
     )
     parser.add_argument(
         "--words",

@@ -7,12 +7,15 @@ import pytest
 import torch
 
 import gleanvid
+from gleanvid.attribution.attention import attention_map
 from gleanvid.attribution.gradient import gradient_maps
 from gleanvid.attribution.measure import measure
 from gleanvid.attribution.occlusion import log_probability_of, occlusion_map
 from gleanvid.attribution.prompt import AnsweredPrompt
 from gleanvid.evaluation.check.reference import hook_count
+from gleanvid.models import boundary, load_model
 from gleanvid.types import StoppedError
+from tests.models import tiny_qwen
 from tests.models.tiny import noise_video
 
 ASKED = ("what moves?", "a red")
@@ -89,7 +92,12 @@ def test_generation_after_measuring_relevance_is_bit_identical_and_no_hook_is_le
     asking = [weight.requires_grad for weight in every_adapter.hf_model.parameters()]
     with torch.no_grad():
         before = prompt.log_probabilities()
-    for method in ("gradient", "occlusion"):
+    methods = ["gradient", "occlusion", "attention"]
+    for method in methods:
+        if method == "attention" and not any(
+            hasattr(layer, "self_attn") for layer in prompt.layout.language_model.layers
+        ):
+            continue
         found = measure(every_adapter, encoded, *ASKED, method, passes=2)
         assert float(found.tokens.sum()) == pytest.approx(1) and float(found.tokens.min()) >= 0
         assert len(found.tokens) == len(encoded.tokens) and not found.tokens.requires_grad
@@ -184,6 +192,18 @@ def test_occlusion_map_gives_each_temporal_unit_the_log_probability_lost_by_hidi
         assert float(found.view(units, -1)[unit].sum()) == pytest.approx(lost, abs=1e-5)
 
 
+def test_attention_map_agrees_with_the_eager_model_s_attention(tmp_path):
+    tiny_qwen.qwen3_vl(tmp_path)
+    adapter = load_model(tmp_path, device="cpu", attn_implementation="eager")
+    prompt = AnsweredPrompt.of(adapter, adapter.encode(noise_video(4)), *ASKED)
+    _, found = attention_map(prompt)
+    with torch.no_grad(), boundary.remembered_vision(prompt.layout, prompt.vision):
+        layers = adapter.hf_model(**prompt.inputs, output_attentions=True).attentions
+    rows = torch.stack(layers)[:, 0, :, -len(prompt.answer) - 1 : -1]
+    expected = rows[..., prompt.columns].mean((1, 2)).sum(0)
+    torch.testing.assert_close(found, expected, atol=1e-6, rtol=1e-4)
+
+
 def test_stop_event_ends_the_backward_pass_of_a_relevance_measurement(qwen3, clips, monkeypatch):
     prompt, stop, stops = prompt_of(qwen3, clips), threading.Event(), []
     layers = prompt.layout.language_model.layers
@@ -207,6 +227,6 @@ def test_invalid_relevance_arguments_are_refused_before_loading_the_model():
     with pytest.raises(ValueError, match="by='magic' must be one of gradient"):
         gleanvid.relevance("nowhere.mp4", "what?", "no-model", by="magic")
     with pytest.raises(ValueError, match="words=True needs by='gradient'"):
-        gleanvid.relevance("nowhere.mp4", "what?", "no-model", by="occlusion", words=True)
+        gleanvid.relevance("nowhere.mp4", "what?", "no-model", by="attention", words=True)
     with pytest.raises(ValueError, match="words=True needs the argument tokenizer"):
         gleanvid.relevance_of(None, words=True)
