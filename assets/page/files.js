@@ -23,6 +23,11 @@
     }, 400);
   });
 
+  gleanvid.saveFrames = (address) => async () => {
+    const { saveFrames } = await import(gleanvid.fromRoot(address));
+    return { text: await saveFrames(), kind: "problem" };
+  };
+
   // Prefix an address with the root path of the app, which a reverse proxy may have set.
   gleanvid.fromRoot = (address) => `${window.gradio_config?.root ?? ""}/${address}`;
 

@@ -5,10 +5,13 @@ Every file has a folder of its own under Gradio's cache.
 
 from __future__ import annotations
 
+import io
 import json
+import math
 import secrets
+import time
 import zipfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
 from hashlib import blake2b
 from itertools import chain
@@ -20,6 +23,7 @@ import numpy as np
 from gradio.utils import get_upload_folder
 from PIL import Image
 
+from gleanvid.errors import StoppedError
 from gleanvid.evaluation.files import csv_text, finite
 from gleanvid.metrics import budget_gini, diagnostics_of
 from gleanvid.plots import contact_sheet, side_by_side
@@ -33,16 +37,26 @@ EXPORT_BYTES = 2**30  # maximum size of all exported files; above it the oldest 
 # Maximum size of one visitor's files, so that one visitor cannot use up the space of all.
 VISITOR_BYTES = EXPORT_BYTES // 4
 _KEY = secrets.token_bytes(16)  # hash key; folder names made with it hide visitors' addresses
-Maker = Callable[[Sequence[Run], Path], Path]
+LATE = "Stopped after {limit:g} seconds, the limit for files on this server. Choose fewer frames."
+Timed = Callable[[Iterable[Any]], Iterable[Any]]
+Maker = Callable[[Sequence[Run], Path, Timed], Path]
 
 
-def make(kind: str, runs: Sequence[Run], visitor: str = "") -> str:
+def make(kind: str, runs: Sequence[Run], limit_s: float = math.inf, visitor: str = "") -> str:
     """Write the viewer's runs as a file of the given ``kind``; return its path.
 
     ``kind``: a key of ``KINDS``. ``visitor``: IP address or network of the user, whose files have a
-    size limit.
+    size limit. Raises ``StoppedError`` if writing takes longer than ``limit_s`` seconds.
     """
-    return str(KINDS[kind][1](runs, new_folder(visitor)))
+    end = time.monotonic() + limit_s
+
+    def timed(parts: Iterable[Any]) -> Iterator[Any]:
+        for part in parts:
+            if time.monotonic() > end:
+                raise StoppedError(LATE.format(limit=limit_s))
+            yield part
+
+    return str(KINDS[kind][1](runs, new_folder(visitor), timed))
 
 
 def new_folder(visitor: str = "") -> Path:
@@ -59,16 +73,16 @@ def new_folder(visitor: str = "") -> Path:
     return folder
 
 
-def sheet(runs: Sequence[Run], folder: Path) -> Path:
+def sheet(runs: Sequence[Run], folder: Path, timed: Timed = iter) -> Path:
     path = folder / "contact-sheet.png"
-    Image.fromarray(contact_sheet(runs[0])).save(path)
+    Image.fromarray(contact_sheet(runs[0], progress=timed)).save(path)
     return path
 
 
-def units_csv(runs: Sequence[Run], folder: Path) -> Path:
+def units_csv(runs: Sequence[Run], folder: Path, timed: Timed = iter) -> Path:
     """Write a CSV file with one line for every run and temporal unit."""
     path = folder / "units.csv"
-    labelled = zip(runs, labels(list(runs)), strict=True)
+    labelled = timed(zip(runs, labels(list(runs)), strict=True))
     rows = [row for run, label in labelled for row in unit_rows(run, label)]
     path.write_text(csv_text(list(rows[0]), rows), encoding="utf-8")
     return path
@@ -101,10 +115,10 @@ def unit_rows(run: Run, label: str) -> list[dict[str, str | float]]:
     return rows
 
 
-def metrics_json(runs: Sequence[Run], folder: Path) -> Path:
+def metrics_json(runs: Sequence[Run], folder: Path, timed: Timed = iter) -> Path:
     """Write the settings, answer, cost and diagnostics of every run."""
     entries = []
-    for run, label in zip(runs, labels(list(runs)), strict=True):
+    for run, label in timed(zip(runs, labels(list(runs)), strict=True)):
         diagnostics = diagnostics_of(run)
         entry = {"label": label} | run.summary() | {"budget_gini": budget_gini(run.compression)}
         entries.append(entry | {"diagnostics": diagnostics.summary() if diagnostics else None})
@@ -113,14 +127,14 @@ def metrics_json(runs: Sequence[Run], folder: Path) -> Path:
     return path
 
 
-def masks_npz(runs: Sequence[Run], folder: Path) -> Path:
+def masks_npz(runs: Sequence[Run], folder: Path, timed: Timed = iter) -> Path:
     """Write masks, indices of kept tokens, merge groups, budgets and scores of all runs."""
     arrays: dict[str, Any] = {
         "timestamps": runs[0].video.timestamps,
         "unit_seconds": runs[0].seconds.numpy(),
         "token_rectangles": runs[0].rectangles.numpy(),
     }
-    for run, label in zip(runs, labels(list(runs)), strict=True):
+    for run, label in timed(zip(runs, labels(list(runs)), strict=True)):
         own = mask_arrays(run.compression)
         arrays |= {f"{label}/{name}": values for name, values in own.items()}
     path = folder / "masks.npz"
@@ -128,14 +142,24 @@ def masks_npz(runs: Sequence[Run], folder: Path) -> Path:
     return path
 
 
-def overlay_clip(runs: Sequence[Run], folder: Path) -> Path:
-    """Write a video of A and B side by side (H.264)."""
+def overlay_clip(runs: Sequence[Run], folder: Path, timed: Timed = iter) -> Path:
+    """Write a video of A and B side by side: H.264 if PyAV can write it, else animated WebP."""
     video, sides = runs[0].video, runs[:2][::-1]  # ``runs`` begins with B, then A
     rate = max(1.0, len(video) / max(video.duration, 0.1))
 
-    # One frame at a time: all frames in memory would take gigabytes.
-    frames = (side_by_side(sides, frame) for frame in range(len(video)))
-    return _mp4(frames, rate, folder / "overlay.mp4")
+    def frames() -> Iterator[np.ndarray]:
+        """Yield the drawn frames one at a time: all frames in memory would take gigabytes."""
+        for frame in timed(range(len(video))):
+            yield side_by_side(sides, frame)
+
+    try:
+        return _mp4(frames(), rate, folder / "overlay.mp4")
+    except (ImportError, ValueError, OSError):  # PyAV is missing, or has no H.264 encoder
+        path = folder / "overlay.webp"
+        pictures = map(Image.fromarray, frames())
+        each = round(1000 / rate)
+        next(pictures).save(path, save_all=True, append_images=pictures, duration=each, loop=0)
+        return path
 
 
 def _mp4(frames: Iterator[np.ndarray], rate: float, path: Path) -> Path:
@@ -153,24 +177,35 @@ def _mp4(frames: Iterator[np.ndarray], rate: float, path: Path) -> Path:
     return path
 
 
-def paper_pdf(runs: Sequence[Run], folder: Path) -> Path:
+def paper_pdf(runs: Sequence[Run], folder: Path, timed: Timed = iter) -> Path:
     """Draw a figure for a paper: frames with kept tokens, a row per run, a column per unit."""
     from gleanvid.plots.paper import overlays
     from gleanvid.plots.paper.layout import paper_style
 
     path = folder / "overlays.pdf"
-    figure = overlays(list(runs), title=heading(runs[0]))
-    with paper_style():
-        figure.savefig(path)
+    figure = overlays(list(runs), title=heading(runs[0]), progress=timed)
+    with paper_style(), TimedFile(path, timed) as file:
+        figure.savefig(file, format="pdf")
     return path
 
 
-def saved_run(runs: Sequence[Run], folder: Path) -> Path:
+class TimedFile(io.BufferedWriter):
+    """A file whose ``write`` checks the time limit; ``savefig`` writes it in many small parts."""
+
+    def __init__(self, path: Path, timed: Timed) -> None:
+        super().__init__(io.FileIO(path, "w"))
+        self._timed = timed
+
+    def write(self, part: Any) -> int:
+        return sum(super(TimedFile, self).write(each) for each in self._timed((part,)))
+
+
+def saved_run(runs: Sequence[Run], folder: Path, timed: Timed = iter) -> Path:
     """Write the first of ``runs`` with all its data to a ZIP file, for :func:`opening.opened`."""
     path = folder / "run.zip"
     with TemporaryDirectory() as place, zipfile.ZipFile(path, "w") as archive:
         runs[0].save(place)
-        for name in PARTS:
+        for name in timed(PARTS):
             archive.write(Path(place) / name, name)
     return path
 

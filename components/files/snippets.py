@@ -1,7 +1,8 @@
-"""Write code that repeats a run with its settings: in Python or as a command."""
+"""Write code that repeats a run with its settings: in Python, as a command or with curl."""
 
 from __future__ import annotations
 
+import json
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -133,3 +134,35 @@ def command(recipe: Recipe) -> str:
     words += ["--", recipe.clip]
     words += [recipe.question] if recipe.asks else []
     return shlex.join(words) + "\n"
+
+
+def curl(recipe: Recipe, address: str) -> str:
+    """Return three calls of the app's API: upload the clip, ask or compress, read the result.
+
+    Settings that have their default are left out.
+    """
+    if recipe.times:
+        return WHOLE.format(what="The API")
+    compressor = recipe.compressor
+    own = {k: v for k, v in changed(compressor).items() if k != "retention_ratio"}
+    optional: dict[str, Any] = {"settings": own}
+    if recipe.asks:
+        optional |= {"question": recipe.question, "pixels": recipe.pixels} | sampling(recipe)
+    arguments = {
+        "video": {"path": "PATH", "meta": {"_type": "gradio.FileData"}},
+        "compressor": compressor.name,
+        "retention_ratio": compressor.retention_ratio,
+        "model": recipe.model,
+        "frames": recipe.frames,
+    } | {name: value for name, value in optional.items() if value}
+    body = json.dumps(arguments, ensure_ascii=False)
+    first, last = body.split("PATH", 1)
+    call = f"$ROOT/gradio_api/call/v2/{'ask' if recipe.asks else 'compress'}"
+    return (
+        f"ROOT={shlex.quote(address)}\n"
+        f"CLIP=$(curl -sF {shlex.quote('files=@' + recipe.clip)} $ROOT/gradio_api/upload "
+        "| sed 's/[][\"]//g')\n"
+        f"EVENT=$(curl -s {call} -H 'Content-Type: application/json' \\\n"
+        f'  -d {shlex.quote(first)}"$CLIP"{shlex.quote(last)} | cut -d\'"\' -f4)\n'
+        f"curl -N {call}/$EVENT\n"
+    )

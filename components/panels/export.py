@@ -9,6 +9,7 @@ from typing import Any
 import gradio as gr
 
 from gleanvid.compressors import METHODS
+from gleanvid.run import Run
 
 from ..files import exports, opening, snippets
 from ..server.visitors import visitor
@@ -16,11 +17,12 @@ from ..session.actions import take_away
 from ..session.actions.restore import at_home
 from ..session.actions.runs import GONE, measured_runs
 from ..session.answers import answers
-from ..session.display import explain, message, status
+from ..session.display import explain, message, short_name, status
 from ..session.examples import ready
 from ..session.request import Sides, can_answer
 from ..session.work.engine import Engine
 from ..session.work.queue import UPLOAD
+from ..viewer import modules
 from ..viewer.payload import payload
 from . import notice
 from .events import AT_ONCE, PRIVATE, Changes, Values, mounted, script
@@ -46,6 +48,10 @@ EXPORTS = 8  # maximum number of concurrent exports of one file type, over all v
 NOTHING = "There is nothing to save yet: choose a clip first."
 WRITING = "Writing {title}…"
 OPENED = "The saved run is open as run A in the viewer."
+OF_ANOTHER = (
+    "The saved run was made with {model}. After a change of settings or a new question, run A is "
+    "repeated with the model chosen above."
+)
 ELSEWHERE = f"{OPENED} Its clip is not on this server: choose a clip to change settings or ask."
 
 
@@ -57,6 +63,10 @@ class ExportTab(Tab):
         for group, kinds in GROUPS.items():
             with gr.Row(elem_classes="gv-files"):
                 gr.Markdown(group, elem_classes="gv-group")
+                if group == "Pictures":
+                    self.frames = gr.Button(
+                        "Current frame of A and B (PNG)", size="sm", min_width=150
+                    )
                 for kind in kinds:
                     self.files[kind] = gr.Button(
                         TITLES[kind], size="sm", min_width=150, elem_classes="gv-export"
@@ -74,16 +84,17 @@ class ExportTab(Tab):
 
     def connect(self, page: Page) -> None:
         self.page, inputs, outputs = page, page.inputs, page.outputs
-        self.clip, self.model, self.pixels = (
-            inputs.settings[key] for key in ("clip", "model", "pixels")
-        )
+        save = script("saveFrames", modules.address("results/frame.js"))
+        self.frames.click(None, None, self.notice, js=save, **PRIVATE)
+        self.clip, self.count = inputs.settings["clip"], inputs.settings["frames"]
+        self.model, self.pixels = inputs.settings["model"], inputs.settings["pixels"]
         shown, written = [outputs.runs, self.model, self.pixels], [self.notice, self.file]
         for kind, button in self.files.items():
             write = writing(page.engine, kind)
             made = button.click(write, shown, written, concurrency_limit=EXPORTS, **PRIVATE)
             made.then(None, None, None, js=script("fetchFile"))
         lines = [self.notice, outputs.notice, outputs.ready, outputs.status, outputs.tabs]
-        settings = [self.clip, inputs.question, inputs.pinned]
+        settings = [self.clip, self.count, inputs.question, inputs.pinned]
         taken = self.opened.upload(
             self.on_open,
             {self.opened, self.clip, self.model},
@@ -112,7 +123,7 @@ class ExportTab(Tab):
         engine.pages.end(owner(user), UPLOAD)
         run_id = engine.runs.add(run, path, example)
         sides = Sides([run_id], question=run.question, model=values[self.model])
-        opened = message(OPENED if path else ELSEWHERE)
+        opened = message(self.words(run, path, values[self.model]))
         shown = view | {"runs": [run_id]}
         found = answers(engine.runs, sides)
         is_known = run.compressor["name"] in METHODS
@@ -120,6 +131,7 @@ class ExportTab(Tab):
             self.notice: opened,
             outputs.notice: opened,
             self.clip: path,
+            self.count: len(run.video) if path and self.takes(len(run.video)) else gr.skip(),
             outputs.tabs: gr.update(selected=TokensTab.title),
             outputs.status: status(engine, run),
             outputs.ready: ready(example),
@@ -129,12 +141,27 @@ class ExportTab(Tab):
             inputs.question: run.question,
         }
 
-    def on_code(self, values: Values) -> Changes:
+    def takes(self, frames: int) -> bool:
+        """Return whether this number of frames is in the range of the slider for frames."""
+        return bool(self.count.minimum <= frames <= self.count.maximum)
+
+    @staticmethod
+    def words(run: Run, path: str | None, model: str) -> str:
+        words = OPENED if path else ELSEWHERE
+        if path and run.model != model:
+            return f"{words} {OF_ANOTHER.format(model=short_name(run.model))}"
+        return words
+
+    def on_code(self, user: gr.Request, values: Values) -> Changes:
         try:
             code = recipe(self.page.inputs, self.page.inputs.read(values))
         except ValueError as error:
             return {self.notice: message(str(error), "problem")}
-        texts = {"Python": snippets.python(code), "Command line": snippets.command(code)}
+        texts = {
+            "Python": snippets.python(code),
+            "Command line": snippets.command(code),
+            "curl": snippets.curl(code, address(user)),
+        }
         return {self.notice: message(), self.code: list(texts.items())}
 
 
@@ -153,7 +180,7 @@ def writing(engine: Engine, kind: str) -> Callable[..., Any]:
             if kind == "html":
                 path = html_file(engine, ids, model, pixels, sender)
             else:
-                path = exports.make(kind, runs, sender)
+                path = exports.make(kind, runs, engine.queue.deadline_s, sender)
         except Exception as error:
             yield message(explain(error), "problem"), gr.skip()
             return
@@ -186,3 +213,8 @@ def recipe(inputs: Inputs, values: Values) -> snippets.Recipe:
         asks=can_answer(request.model),
         span=(None, None) if isinstance(request.sampled, int) else request.sampled[1:],
     )
+
+
+def address(user: gr.Request) -> str:
+    """Return the URL at which this server was reached."""
+    return str(user.request.base_url).rstrip("/") if user.request else ""

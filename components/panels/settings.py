@@ -116,6 +116,7 @@ def clip_settings(max_frames: int) -> tuple[gr.Slider, gr.Dropdown]:
         label="Frames",
         info="Number of frames sampled evenly over the clip or its time span",
         interactive=True,
+        elem_id="gv-num-frames",
     )
     pixels = gr.Dropdown(
         list(PIXELS.items()),

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -87,12 +87,18 @@ def _inner(region: np.ndarray, steps: int) -> np.ndarray:
     return region
 
 
-def contact_sheet(run: Run, columns: int = 4, heat: Tensor | None = None) -> np.ndarray:
+def contact_sheet(
+    run: Run,
+    columns: int = 4,
+    heat: Tensor | None = None,
+    progress: Callable[[Iterable[Any]], Iterable[Any]] = iter,
+) -> np.ndarray:
     """Return one image with the overlays of all units, ``columns`` in a row.
 
     Above each overlay are its time and the number of kept tokens. Above all of them are the clip
     and the question, then the method and how many tokens it keeps. With ``heat`` [L] the frames are
-    those of :func:`heat_frame`. Returns uint8 [H', W', 3].
+    those of :func:`heat_frame`. ``progress`` wraps the iterable of units, as ``tqdm`` does. Returns
+    uint8 [H', W', 3].
     """
     record = run.compression
     tiles = [
@@ -101,7 +107,7 @@ def contact_sheet(run: Run, columns: int = 4, heat: Tensor | None = None) -> np.
             f"{unit + 1} · {float(run.seconds[unit, 0]):.2f} s",
             f"{kept} of {record.num_tokens // record.grid[0]}",
         )
-        for unit, kept in enumerate(record.budgets.tolist())
+        for unit, kept in progress(enumerate(record.budgets.tolist()))
     ]
     columns = min(columns, len(tiles))
     tiles += [np.broadcast_to(_GROUND, tiles[0].shape)] * (-len(tiles) % columns)

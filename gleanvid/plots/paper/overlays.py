@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 import torch
 from matplotlib.figure import Figure
@@ -20,7 +21,12 @@ _LETTERS = 100  # number of characters that fit into a line as wide as the page
 _ROW = 0.45  # height in inches of the text above and below the frames of a row
 
 
-def overlays(runs: Sequence[Run], units: Sequence[int] | None = None, title: str = "") -> Figure:
+def overlays(
+    runs: Sequence[Run],
+    units: Sequence[int] | None = None,
+    title: str = "",
+    progress: Callable[[Iterable[Any]], Iterable[Any]] = iter,
+) -> Figure:
     """Draw the tokens that each run keeps on the same frames, as the paper's qualitative figure.
 
     Each run has a row of frames, with its method and answer above.
@@ -31,6 +37,7 @@ def overlays(runs: Sequence[Run], units: Sequence[int] | None = None, title: str
             by the unit with the largest budget in the first run that drops tokens; the clip's
             first unit is not considered for this.
         title: Text above all rows.
+        progress: Wraps the iterable of columns of each row, as ``tqdm`` does.
 
     Raises:
         ValueError: There is no run.
@@ -49,7 +56,7 @@ def overlays(runs: Sequence[Run], units: Sequence[int] | None = None, title: str
         grid = figure.subplots(len(runs), len(columns), squeeze=False)
         for row, run, label in zip(grid, runs, labels(runs), strict=True):
             counts = run.compression.budgets.tolist()
-            for axes, unit in zip(row, columns, strict=True):
+            for axes, unit in progress(zip(row, columns, strict=True)):
                 axes.imshow(overlay_frame(run, unit))
                 axes.set(xticks=[], yticks=[])
                 axes.set_xlabel(f"{float(run.seconds[unit, 0]):.1f} s, {counts[unit]} kept")

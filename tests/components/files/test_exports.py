@@ -9,6 +9,7 @@ import gradio as gr
 import numpy as np
 import pytest
 import torch
+from PIL import Image
 
 from components.files import exports, opening
 from components.panels.export import GONE, NOTHING, html_file, writing
@@ -61,6 +62,14 @@ def test_result_shown_at_start_can_be_exported_in_every_format(kind, first_scree
     assert said["text"] == "" and Path(file["value"]).stat().st_size > 500
 
 
+@pytest.mark.usefixtures("cache")
+def test_export_that_exceeds_the_deadline_ends_with_a_message(first_screen, monkeypatch):
+    engine, ids = first_screen
+    monkeypatch.setattr(engine.queue, "deadline_s", 0.0)
+    *_, (said, _) = writing(engine, "csv")(ids, "builtin", 0, SENT)
+    assert said["text"].startswith("Stopped after 0 seconds")
+
+
 def test_metrics_are_json_without_nan(runs, tmp_path):
     text = exports.metrics_json(runs, tmp_path).read_text(encoding="utf-8")
     told = json.loads(text, parse_constant=lambda name: pytest.fail(name))
@@ -87,6 +96,18 @@ def test_exported_video_shows_both_sides_at_every_frame(runs, tmp_path):
     bright = [half.mean() for half in np.array_split(frames[0][24:], 2, axis=1)]
     # Side A, in the left half, keeps more tokens, so its half is brighter.
     assert a > b and bright[0] > bright[1]
+
+
+def test_exported_video_is_a_moving_picture_where_there_is_no_video_encoder(
+    runs, tmp_path, monkeypatch
+):
+    def refused(frames, *_):
+        next(frames)
+        raise ValueError("no encoder")
+
+    monkeypatch.setattr(exports, "_mp4", refused)
+    with Image.open(exports.overlay_clip(runs, tmp_path)) as picture:
+        assert (picture.format, picture.n_frames) == ("WEBP", len(runs[0].video))
 
 
 def test_exported_run_can_be_opened_again(runs, tmp_path):

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import ast
+import inspect
+import json
 import re
 import shlex
 from dataclasses import asdict, replace
@@ -8,6 +10,7 @@ from dataclasses import asdict, replace
 import pytest
 
 from components.files import snippets
+from components.server.endpoints import Calls
 from gleanvid import COMPRESSORS, GleanVID, Sampling, by_hand
 from gleanvid.cli import ask, main
 from gleanvid.cli.options import sampling
@@ -58,10 +61,31 @@ def test_command_snippet_is_parsed_to_the_settings_that_it_was_made_from(
     assert options.max_pixels == 100 * 16 and sampling(options) == expected
 
 
+def test_curl_snippet_quotes_shell_characters():
+    text = snippets.curl(replace(RECIPE, clip="x y.mp4"), "http://here")
+    line = next(line for line in text.splitlines() if line.strip().startswith("-d"))
+    body = shlex.split(line.split(" | ")[0])[1]
+    data = json.loads(body.replace("$CLIP", "/up/x.mp4"))
+    assert data["video"]["path"] == "/up/x.mp4" and data["question"] == QUESTION
+    assert data["settings"] == {"alpha_min": 0.3}
+    known = inspect.signature(Calls.ask).parameters
+    assert set(data) <= set(known)
+    needed = {name for name, one in known.items() if one.default is one.empty} - {"self"}
+    assert needed <= set(data)
+
+
+def test_curl_snippet_leaves_out_default_values():
+    plain = {"seed": 0, "temperature": 0.0, "top_p": 1.0, "max_new_tokens": 64}
+    text = snippets.curl(replace(RECIPE, pixels=0, sampling=plain, compressor=GleanVID(0.1)), "")
+    for name in ("seed", "temperature", "top_p", "max_new_tokens", "pixels", "settings"):
+        assert f'"{name}"' not in text
+
+
 def test_snippets_contain_the_time_span_or_say_that_they_read_the_whole_clip():
     recipe = replace(RECIPE, span=(1.5, None))
     assert "start=1.5)" in snippets.python(recipe)
     assert " --from 1.5 " in snippets.command(recipe) and "--to" not in snippets.command(recipe)
+    assert snippets.curl(recipe, "http://here").startswith("# The API reads whole clips")
     assert snippets.command(replace(recipe, asks=False)).startswith("# gleanvid compress reads")
 
 

@@ -63,6 +63,7 @@ def test_opening_a_run_of_an_unknown_clip_deselects_the_current_clip(page, tmp_p
     assert ("Tokens", "224 of 448") in facts
     assert said == [ELSEWHERE, ELSEWHERE]
     assert json.loads(changed["gv-a"][0])["name"] == "uniform"
+    assert changed["gv-num-frames"] == [gr.skip()]
 
 
 def test_opening_a_run_of_an_example_selects_that_example_and_stores_the_run(page, tmp_path):
@@ -70,8 +71,8 @@ def test_opening_a_run_of_an_example_selects_that_example_and_stores_the_run(pag
     changed = opened(page, run_of(engine, second.path), tmp_path)
     assert changed["gv-clip"] == [str(second.path)]
     assert changed["gv-ready"] == [ready(second)] != [[]]
-    assert changed["HTML"][0]["text"] == OPENED
-    ((run_id,),) = changed["State"]
+    assert changed["HTML"][0]["text"] == OPENED and changed["gv-num-frames"] == [8]
+    ((run_id,),) = changed["State"][1:] if changed["State"][0] == [] else changed["State"][:1]
     assert engine.runs.example(run_id) == second
     assert engine.runs.path(run_id) == str(second.path)
 
@@ -96,14 +97,14 @@ def test_opened_run_matches_a_clip_by_frames_not_only_by_name(page, tmp_path):
     )
 
 
-def test_answer_of_an_opened_run_of_another_model_names_that_model(page, tmp_path):
+def test_opened_run_of_another_model_warns_that_asking_uses_the_current_model(page, tmp_path):
     engine, _, (_, second) = page
     run = replace(run_of(engine, second.path), model="someone/Other-2B")
     changed = opened(page, run, tmp_path)
     said = changed["HTML"][0]["text"]
     (shown,) = changed["gv-tabs"]
     assert shown == gr.update(selected="Tokens")  # opening a run selects the Tokens tab
-    assert said == OPENED
+    assert said.startswith(OPENED) and "made with Other-2B. After a change of settings" in said
     (answer,) = changed["gv-tokens"][0]["answers"]
     assert answer["stale"] is True and answer["model"] == "Other-2B"
     (own,) = opened(page, run_of(engine, second.path), tmp_path)["gv-tokens"][0]["answers"]
