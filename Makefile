@@ -5,8 +5,7 @@ BIN := .venv/bin
 # uv of this environment, which takes PyTorch from the index that .venv/backend names
 UV = $(if $(shell cat .venv/backend 2> /dev/null),UV_TORCH_BACKEND=$(shell cat .venv/backend) )$(BIN)/uv
 
-CORE := tests/test_types.py tests/test_run.py tests/ops tests/metrics tests/compressors tests/parity \
-	tests/models
+CORE := $(addprefix tests/,test_types.py test_run.py metrics compressors parity models)
 # The models of the tests are tiny: one thread each. tests/conftest.py: which process runs what.
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest
 SHARED := -n 2 --dist loadfile
@@ -66,13 +65,12 @@ test-ray: .venv-ray/made
 	touch $@
 
 # The core tests on another Python, with the newest packages or with OLDEST=1 the oldest: results/versions.md.
-CORE = $(addprefix tests/,test_types.py test_run.py ops metrics compressors parity models video)
 test-python: .venv/uv
 	$(BIN)/uv venv --quiet --clear --no-python-downloads --python $(PYTHON) .venv-python
 	$(BIN)/uv pip install --quiet --resolution $(if $(OLDEST),lowest-direct,highest) \
 		--python .venv-python -e '.[dev]'
 	OMP_NUM_THREADS=1 nice .venv-python/bin/python -m pytest -m "not slow" \
-		--families qwen3_vl,llava_onevision $(or $(ARGS),$(CORE))
+		--families qwen3_vl,llava_onevision $(or $(ARGS),$(CORE) tests/video)
 
 static: .venv/dev
 	$(BIN)/ruff format --check .

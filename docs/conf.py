@@ -14,7 +14,10 @@ exclude_patterns = ["_build"]
 nitpicky = True
 nitpick_ignore_regex = [
     ("py:.*", r"(?!gleanvid\.).*"),  # links to torch and numpy need a network
-    ("py:.*", r"gleanvid\.(arguments\.Picture|cost\.Answer|ops\..*)"),  # not public
+    (
+        "py:.*",
+        r"gleanvid\.(api\.arguments\.Picture|cost\.Answer|compressors\.(shared|gleanvid)\..*)",
+    ),  # not public
 ]
 
 html_theme = "furo"

@@ -19,9 +19,9 @@ from PIL import Image
 import gleanvid
 from gleanvid import cli
 from gleanvid.compressors import COMPRESSORS, Compressor, declared_settings, method_from
+from gleanvid.compressors.shared.records import whole_record
 from gleanvid.evaluation.catalogue import Facts, methods
 from gleanvid.evaluation.markdown import markdown_table
-from gleanvid.ops.records import whole_record
 from gleanvid.plots import overlay_frame
 
 ROOT = Path(__file__).parents[1]

@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from gleanvid.api import relevance as relevance
     from gleanvid.api import relevance_of as relevance_of
     from gleanvid.api import stream as stream
-    from gleanvid.arguments import Frames as Frames
+    from gleanvid.api.arguments import Frames as Frames
     from gleanvid.attribution.relevance import Relevance as Relevance
     from gleanvid.compressors import COMPRESSORS as COMPRESSORS
     from gleanvid.compressors.base import Compressor as Compressor

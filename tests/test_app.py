@@ -80,7 +80,7 @@ def test_limits_of_a_public_app_reach_its_server(monkeypatch):
 
 @pytest.fixture
 def loads(monkeypatch):
-    from gleanvid import pipeline
+    from gleanvid.api import pipeline
 
     seen = {}
     monkeypatch.setattr(pipeline, "load_model", lambda name, **given: seen.update({name: given}))

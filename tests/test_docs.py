@@ -12,7 +12,7 @@ import pytest
 import torch
 
 import gleanvid
-from gleanvid import arguments
+from gleanvid.api import arguments
 from gleanvid.models import load_model
 from gleanvid.models.generation.sampling import Sampling
 from tests.models.oracle import EveryNth

@@ -15,8 +15,8 @@ import numpy as np
 import torch
 
 from gleanvid.attribution.relevance import Relevance
+from gleanvid.compressors.shared.apportion import budget_quotas, largest_remainder
 from gleanvid.metrics import diagnostics_of
-from gleanvid.ops.apportion import budget_quotas, largest_remainder
 from gleanvid.run import Run
 from gleanvid.types import Compression, VideoTokens
 

@@ -8,9 +8,9 @@ from weakref import WeakKeyDictionary
 
 import torch
 
+from gleanvid.compressors.gleanvid.debiasing import remove_directions, top_directions
+from gleanvid.compressors.shared.threads import on_one_thread
 from gleanvid.metrics import effective_rank, novelty
-from gleanvid.ops.debiasing import remove_directions, top_directions
-from gleanvid.ops.threads import on_one_thread
 from gleanvid.types import Compression, VideoTokens
 
 if TYPE_CHECKING:

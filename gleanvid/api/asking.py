@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
-from gleanvid.arguments import (
+from gleanvid.api.arguments import (
     FRAMES,
     Clip,
     Frames,
@@ -17,13 +17,13 @@ from gleanvid.arguments import (
     override,
     timed_clip,
 )
+from gleanvid.api.pipeline import answer, answer_questions, follow
 from gleanvid.compressors import as_compressor
 from gleanvid.compressors.base import Compressor
 from gleanvid.compressors.gleanvid import GleanVID
 from gleanvid.models.base import ModelAdapter
 from gleanvid.models.encoded import ClipKey, History
 from gleanvid.models.generation.sampling import GREEDY, Sampling
-from gleanvid.pipeline import answer, answer_questions, follow
 from gleanvid.run import Run
 
 

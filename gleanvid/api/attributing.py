@@ -5,12 +5,12 @@ from __future__ import annotations
 import threading
 from typing import Any
 
-from gleanvid.arguments import FRAMES, Clip, Frames, as_key, override
+from gleanvid.api.arguments import FRAMES, Clip, Frames, as_key, override
+from gleanvid.api.pipeline import encode
 from gleanvid.attribution.measure import PASSES, check_model, check_way, measure
 from gleanvid.attribution.relevance import Relevance
 from gleanvid.models.base import ModelAdapter
 from gleanvid.models.encoded import History
-from gleanvid.pipeline import encode
 
 
 def relevance(

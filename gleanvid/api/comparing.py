@@ -7,14 +7,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
-from gleanvid.arguments import FRAMES, Clip, Frames, as_key, override
+from gleanvid.api.arguments import FRAMES, Clip, Frames, as_key, override
+from gleanvid.api.pipeline import answer, encode
 from gleanvid.compressors import as_compressor
 from gleanvid.compressors.base import Compressor
 from gleanvid.compressors.gleanvid import GleanVID
 from gleanvid.models.base import ModelAdapter
 from gleanvid.models.encoded import History
 from gleanvid.models.generation.sampling import GREEDY, Sampling
-from gleanvid.pipeline import answer, encode
 from gleanvid.run import Run
 from gleanvid.types import StoppedError
 

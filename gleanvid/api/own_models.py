@@ -15,9 +15,9 @@ from gleanvid.attribution.prompt import AnsweredPrompt, find_single_video
 from gleanvid.attribution.relevance import Relevance
 from gleanvid.compressors import as_compressor
 from gleanvid.compressors.base import Compressor
-from gleanvid.models import boundary
-from gleanvid.models.boundary.interrupt import interruptible
-from gleanvid.models.boundary.prefill import Prefill
+from gleanvid.models import hooks
+from gleanvid.models.hooks.interrupt import interruptible
+from gleanvid.models.hooks.prefill import Prefill
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -116,12 +116,12 @@ def relevance_of(
         raise ValueError(
             "inputs must contain input_ids: pass the processor's output as **processor(...)"
         )
-    boundary.check_uncompressed(hf_model)
+    hooks.check_uncompressed(hf_model)
     find_single_video(layout, inputs)
     with torch.no_grad(), interruptible(hf_model, stop):
-        _, vision, _ = boundary.capture_vision(layout, inputs)
+        _, vision, _ = hooks.capture_vision(layout, inputs)
         if answer is None:
-            with boundary.remembered_vision(layout, vision):
+            with hooks.remembered_vision(layout, vision):
                 whole = hf_model.generate(**inputs, do_sample=False, max_new_tokens=max_new_tokens)
             answer = whole[0, inputs["input_ids"].shape[1] :]
     prompt = AnsweredPrompt.extending(hf_model, layout, inputs, answer, vision)

@@ -6,7 +6,9 @@ import threading
 from collections.abc import Callable
 from dataclasses import replace
 
-from gleanvid.arguments import FRAMES, Clip, Frames, as_key, override
+from gleanvid.api.arguments import FRAMES, Clip, Frames, as_key, override
+from gleanvid.api.pipeline import answer as run_of
+from gleanvid.api.pipeline import encode
 from gleanvid.compressors import as_compressor
 from gleanvid.compressors.base import Compressor
 from gleanvid.compressors.full_tokens import FullTokens
@@ -15,8 +17,6 @@ from gleanvid.metrics.least import LOW, PASSES, Least, check_search
 from gleanvid.models.base import ModelAdapter
 from gleanvid.models.encoded import History
 from gleanvid.models.generation.sampling import GREEDY, Sampling
-from gleanvid.pipeline import answer as run_of
-from gleanvid.pipeline import encode
 from gleanvid.run import Run
 
 

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from gleanvid.attribution.prompt import AnsweredPrompt
-from gleanvid.models.boundary.attention import attention_rows, watching
+from gleanvid.models.hooks.attention import attention_rows, watching
 from gleanvid.types import ModelError
 
 

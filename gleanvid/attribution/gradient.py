@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import torch
 
 from gleanvid.attribution.prompt import AnsweredPrompt
-from gleanvid.models import boundary
-from gleanvid.models.cost.measure import explaining_out_of_memory
+from gleanvid.models import hooks
+from gleanvid.models.measure import explaining_out_of_memory
 from gleanvid.types import ModelError
 
 if TYPE_CHECKING:
@@ -47,9 +47,9 @@ def gradient_maps(
         explaining_out_of_memory(ADVICE),
         torch.inference_mode(False),
         torch.enable_grad(),
-        boundary.weights_without_gradient(prompt.hf_model),
-        boundary.recomputed_layers(prompt.layout, stop),
-        boundary.visual_leaves(prompt.layout, prompt.columns) as leaves,
+        hooks.weights_without_gradient(prompt.hf_model),
+        hooks.recomputed_layers(prompt.layout, stop),
+        hooks.visual_leaves(prompt.layout, prompt.columns) as leaves,
     ):
         each = prompt.log_probabilities()
         maps = []

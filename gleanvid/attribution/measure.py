@@ -14,9 +14,9 @@ from gleanvid.attribution.occlusion import occlusion_map
 from gleanvid.attribution.prompt import AnsweredPrompt
 from gleanvid.attribution.relevance import Relevance, normalised
 from gleanvid.models.base import ModelAdapter
-from gleanvid.models.boundary.interrupt import interruptible
-from gleanvid.models.cost.measure import explaining_out_of_memory, now
 from gleanvid.models.encoded import Encoded, History
+from gleanvid.models.hooks.interrupt import interruptible
+from gleanvid.models.measure import explaining_out_of_memory, now
 from gleanvid.types import ModelError
 
 if TYPE_CHECKING:

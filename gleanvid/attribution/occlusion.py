@@ -9,7 +9,7 @@ from torch import Tensor
 
 from gleanvid.attribution.prompt import AnsweredPrompt
 from gleanvid.compressors.base import Compressor
-from gleanvid.models import boundary
+from gleanvid.models import hooks
 from gleanvid.types import Compression, VideoTokens
 
 _SIDE = 3  # a frame is cut into at most 3 x 3 blocks
@@ -39,7 +39,7 @@ def log_probability_of(prompt: AnsweredPrompt, keep: Tensor) -> float:
     language model. The kept ones keep their position ids, so the result is the same as if attention
     to the removed ones were masked at every layer.
     """
-    with boundary.compressing(prompt.hf_model, prompt.layout, Only(keep)):
+    with hooks.compressing(prompt.hf_model, prompt.layout, Only(keep)):
         return float(prompt.log_probabilities().sum())
 
 

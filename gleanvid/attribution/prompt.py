@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from gleanvid.models import boundary
+from gleanvid.models import hooks
 from gleanvid.models.base import ModelAdapter
-from gleanvid.models.boundary.layout import Grid
-from gleanvid.models.boundary.sequence import find_videos
 from gleanvid.models.encoded import Encoded, History
 from gleanvid.models.generation.context import check_context
 from gleanvid.models.generation.text import with_text_behind
+from gleanvid.models.hooks.layout import Grid
+from gleanvid.models.hooks.sequence import find_videos
 from gleanvid.types import ModelError
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ class AnsweredPrompt:
     """
 
     hf_model: Any
-    layout: boundary.Layout
+    layout: hooks.Layout
     inputs: Mapping[str, Any]
     answer: Tensor
     columns: Tensor
@@ -57,14 +57,14 @@ class AnsweredPrompt:
     def extending(
         cls,
         hf_model: Any,
-        layout: boundary.Layout,
+        layout: hooks.Layout,
         inputs: Mapping[str, Any],
         ids: Tensor,
         vision: Any,
     ) -> AnsweredPrompt:
         """Append the answer int64 [S] to the inputs of a prompt.
 
-        ``vision``: output of the vision encoder from :func:`boundary.capture_vision`. Raises
+        ``vision``: output of the vision encoder from :func:`hooks.capture_vision`. Raises
         ``ModelError`` if the prompt does not have exactly one video.
         """
         columns, grid = find_single_video(layout, inputs)
@@ -74,15 +74,15 @@ class AnsweredPrompt:
     def log_probabilities(self) -> Tensor:
         """Return the natural log-probability of each token of the answer, float32 [S]."""
         with (
-            boundary.remembered_vision(self.layout, self.vision),
-            boundary.last_logits_only(self.hf_model, len(self.answer) + 1),
+            hooks.remembered_vision(self.layout, self.vision),
+            hooks.last_logits_only(self.hf_model, len(self.answer) + 1),
         ):
             logits = self.hf_model(**self.inputs, use_cache=False).logits[0, :-1].float()
         targets = self.answer.to(logits.device)
         return logits.log_softmax(-1).gather(1, targets[:, None]).squeeze(1)
 
 
-def find_single_video(layout: boundary.Layout, inputs: Mapping[str, Any]) -> tuple[Tensor, Grid]:
+def find_single_video(layout: hooks.Layout, inputs: Mapping[str, Any]) -> tuple[Tensor, Grid]:
     """Return the sequence positions of the visual tokens in a prompt, int64 [L], and their grid.
 
     The grid is (T, rows, columns). Raises ``ModelError`` for a batch of prompts, and for a prompt

@@ -91,8 +91,8 @@ def _model(options: argparse.Namespace) -> Any:
 
 
 def _video(options: argparse.Namespace, num_frames: int) -> Any:
+    from gleanvid.api.pipeline import MAX_SIDE
     from gleanvid.evaluation.bench.bench_model import made_up_video
-    from gleanvid.pipeline import MAX_SIDE
     from gleanvid.video import read_video
 
     if options.video:

@@ -39,8 +39,8 @@ def _check(options: argparse.Namespace) -> int:
 
 
 def _video(options: argparse.Namespace) -> Any:
+    from gleanvid.api.pipeline import MAX_SIDE
     from gleanvid.evaluation.bench.bench_model import made_up_video
-    from gleanvid.pipeline import MAX_SIDE
     from gleanvid.video import read_video
 
     if options.num_frames < 1:

@@ -248,7 +248,7 @@ def _reader(kind: type) -> Any:
 
 def read_and_load(options: argparse.Namespace) -> tuple[Any, Any, float]:
     """Return the video, the model, and the seconds that reading the file took."""
-    from gleanvid.arguments import Frames, check_questions, timed_clip
+    from gleanvid.api.arguments import Frames, check_questions, timed_clip
 
     check_questions(options.question)  # before the model is loaded, which takes minutes
     span = {"start": options.from_s, "end": options.to_s}

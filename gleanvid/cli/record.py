@@ -65,10 +65,10 @@ def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
 
 def _record(options: argparse.Namespace) -> int:
     """Run the command and return its exit code: 1 if a clip failed."""
+    from gleanvid.api.pipeline import MAX_SIDE
     from gleanvid.evaluation.recording.file_format import SUFFIX
     from gleanvid.evaluation.recording.record import record
     from gleanvid.evaluation.run.clips import named_clips
-    from gleanvid.pipeline import MAX_SIDE
     from gleanvid.types import ModelError, VideoError
     from gleanvid.video import read_video
 

@@ -49,7 +49,7 @@ def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
 def _relevance(options: argparse.Namespace) -> int:
     from gleanvid.api import ask, relevance
     from gleanvid.attribution.measure import check_way
-    from gleanvid.ops.records import whole_record
+    from gleanvid.compressors.shared.records import whole_record
 
     check_way(options.by, options.words, options.passes)
     compressor = options.method(**{name: getattr(options, name) for name in options.settings})

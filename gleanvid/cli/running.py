@@ -42,8 +42,8 @@ def html_writer(file: str | None) -> Callable[[Sequence[Any], Any], None]:
     take_away = app_module("session.actions.take_away")
 
     def write(runs: Sequence[Any], model: Any) -> None:
+        from gleanvid.api.pipeline import remembered
         from gleanvid.models.encoded import ClipKey
-        from gleanvid.pipeline import remembered
 
         encoded = remembered(ClipKey(runs[0].video, model.name, None), model)
         in_order = [*runs[1:2], *runs[:1], *runs[2:]]  # the viewer expects run B before run A

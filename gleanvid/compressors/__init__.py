@@ -8,7 +8,6 @@ from collections import ChainMap
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from gleanvid.compressors.ablation import Ablation
 from gleanvid.compressors.aot import AOT
 from gleanvid.compressors.base import Compressor as Compressor
 from gleanvid.compressors.base import declared_settings as declared_settings
@@ -26,6 +25,7 @@ from gleanvid.compressors.framefusion import FrameFusion
 from gleanvid.compressors.frames import FewerFrames
 from gleanvid.compressors.full_tokens import FullTokens
 from gleanvid.compressors.gleanvid import GleanVID
+from gleanvid.compressors.gleanvid.ablation import Ablation
 from gleanvid.compressors.holitom import HoliTom
 from gleanvid.compressors.pairwise_gain import PairwiseGain
 from gleanvid.compressors.pool import Pool

@@ -14,8 +14,8 @@ from typing import Any, ClassVar
 from gleanvid.compressors.record_check import check_record
 from gleanvid.compressors.settings import Setting
 from gleanvid.compressors.settings import setting as setting
+from gleanvid.compressors.shared.depth import scale_layer
 from gleanvid.devices import has_float64, plain_torch
-from gleanvid.ops.depth import scale_layer
 from gleanvid.plugins import naming_failures, origin
 from gleanvid.types import Compression, VideoTokens
 

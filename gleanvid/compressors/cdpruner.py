@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, ClassVar
 import torch
 
 from gleanvid.compressors.base import Compressor, setting
-from gleanvid.ops.ranking import top_indices
-from gleanvid.ops.records import required
+from gleanvid.compressors.shared.ranking import top_indices
+from gleanvid.compressors.shared.records import required
 from gleanvid.types import Compression, VideoTokens
 
 if TYPE_CHECKING:

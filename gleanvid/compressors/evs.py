@@ -18,7 +18,7 @@ import torch
 
 from gleanvid.compressors.base import Compressor
 from gleanvid.compressors.settings import exact_setting
-from gleanvid.ops.ranking import top_indices
+from gleanvid.compressors.shared.ranking import top_indices
 from gleanvid.types import Compression, VideoTokens
 
 if TYPE_CHECKING:

@@ -16,9 +16,9 @@ from typing import ClassVar
 
 from gleanvid.compressors.base import Compressor, setting
 from gleanvid.compressors.settings import exact_on_average_setting, num_layers_setting
-from gleanvid.ops.depth import rows_for_average
-from gleanvid.ops.ranking import top_indices
-from gleanvid.ops.records import identity_record, required
+from gleanvid.compressors.shared.depth import rows_for_average
+from gleanvid.compressors.shared.ranking import top_indices
+from gleanvid.compressors.shared.records import identity_record, required
 from gleanvid.types import Compression, VideoTokens
 
 

@@ -19,13 +19,18 @@ import torch
 
 from gleanvid.compressors.base import setting
 from gleanvid.compressors.settings import exact_setting, num_layers_setting
+from gleanvid.compressors.shared.apportion import largest_remainder
+from gleanvid.compressors.shared.density_peaks import density_peaks
+from gleanvid.compressors.shared.ranking import descending, top_indices
+from gleanvid.compressors.shared.records import Shares, identity_record, required, shared_record
+from gleanvid.compressors.shared.segments import (
+    neighbour_cosines,
+    spans_between,
+    starts_of,
+    weakest,
+)
+from gleanvid.compressors.shared.windows import exact_counts
 from gleanvid.compressors.two_stage import InnerStage, TwoStage
-from gleanvid.ops.apportion import largest_remainder
-from gleanvid.ops.density_peaks import density_peaks
-from gleanvid.ops.ranking import descending, top_indices
-from gleanvid.ops.records import Shares, identity_record, required, shared_record
-from gleanvid.ops.segments import neighbour_cosines, spans_between, starts_of, weakest
-from gleanvid.ops.windows import exact_counts
 from gleanvid.types import Compression, VideoTokens
 
 if TYPE_CHECKING:

@@ -20,8 +20,8 @@ import torch
 
 from gleanvid.compressors.base import Compressor, setting
 from gleanvid.compressors.settings import num_layers_setting
-from gleanvid.ops.ranking import descending, top_indices
-from gleanvid.ops.records import identity_record, merge_record, required
+from gleanvid.compressors.shared.ranking import descending, top_indices
+from gleanvid.compressors.shared.records import identity_record, merge_record, required
 from gleanvid.types import Compression, VideoTokens
 
 if TYPE_CHECKING:

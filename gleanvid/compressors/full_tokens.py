@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from gleanvid.compressors.base import Compressor, setting
-from gleanvid.ops.records import identity_record
+from gleanvid.compressors.shared.records import identity_record
 from gleanvid.types import Compression, VideoTokens
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, ClassVar
 import torch
 
 from gleanvid.compressors.base import Compressor, setting
-from gleanvid.ops.apportion import largest_remainder
+from gleanvid.compressors.shared.apportion import largest_remainder
 from gleanvid.types import Compression, VideoTokens
 
 if TYPE_CHECKING:

@@ -19,12 +19,12 @@ import torch
 
 from gleanvid.compressors.base import setting
 from gleanvid.compressors.settings import exact_setting, num_layers_setting
+from gleanvid.compressors.shared.density_peaks import density_peaks
+from gleanvid.compressors.shared.ranking import descending
+from gleanvid.compressors.shared.records import identity_record, merge_record, required
+from gleanvid.compressors.shared.segments import contiguous_labels, runs_of
+from gleanvid.compressors.shared.windows import Windows, exact_counts, with_singles
 from gleanvid.compressors.two_stage import InnerStage, TwoStage
-from gleanvid.ops.density_peaks import density_peaks
-from gleanvid.ops.ranking import descending
-from gleanvid.ops.records import identity_record, merge_record, required
-from gleanvid.ops.segments import contiguous_labels, runs_of
-from gleanvid.ops.windows import Windows, exact_counts, with_singles
 from gleanvid.types import Compression, VideoTokens
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import ClassVar
 import torch
 
 from gleanvid.compressors.base import Compressor, setting
-from gleanvid.ops.content_seed import content_generator
+from gleanvid.compressors.shared.content_seed import content_generator
 from gleanvid.types import Compression, VideoTokens
 
 
@@ -20,7 +20,7 @@ class Random(Compressor):
     """Chooses B tokens at random; every set of B tokens is equally likely.
 
     The draw depends on ``seed`` and on the features, so different clips get different sets
-    (:func:`~gleanvid.ops.content_seed.content_generator`).
+    (:func:`~gleanvid.compressors.shared.content_seed.content_generator`).
 
     >>> Random(0.5, seed=1).compress(VideoTokens(torch.rand(24, 8), (2, 3, 4))).num_kept
     12

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from gleanvid.compressors.base import Compressor
-from gleanvid.ops.blocks import averaged_blocks
+from gleanvid.compressors.shared.blocks import averaged_blocks
 from gleanvid.types import Compression, VideoTokens
 
 

@@ -19,10 +19,10 @@ import torch
 
 from gleanvid.compressors.base import Compressor, setting
 from gleanvid.compressors.settings import num_layers_setting
-from gleanvid.ops.density_peaks import density_peaks
-from gleanvid.ops.depth import scale_layer
-from gleanvid.ops.ranking import descending
-from gleanvid.ops.records import identity_record, merge_record, required
+from gleanvid.compressors.shared.density_peaks import density_peaks
+from gleanvid.compressors.shared.depth import scale_layer
+from gleanvid.compressors.shared.ranking import descending
+from gleanvid.compressors.shared.records import identity_record, merge_record, required
 from gleanvid.types import Compression, VideoTokens
 
 _LAYERS = (3, 7, 16)  # the stages act before these layers

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from gleanvid.compressors.base import Compressor, setting
 from gleanvid.compressors.settings import exact_on_average_setting, num_layers_setting
-from gleanvid.ops.depth import rows_ahead, rows_for_average
+from gleanvid.compressors.shared.depth import rows_ahead, rows_for_average
 from gleanvid.types import VideoTokens
 
 

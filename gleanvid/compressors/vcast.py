@@ -17,8 +17,8 @@ import torch
 
 from gleanvid.compressors.base import Compressor, setting
 from gleanvid.compressors.settings import exact_setting
-from gleanvid.ops.apportion import largest_remainder
-from gleanvid.ops.ranking import descending, ranks
+from gleanvid.compressors.shared.apportion import largest_remainder
+from gleanvid.compressors.shared.ranking import descending, ranks
 from gleanvid.types import Compression, VideoTokens
 
 if TYPE_CHECKING:

@@ -18,8 +18,8 @@ import torch
 
 from gleanvid.compressors.base import Compressor, setting
 from gleanvid.compressors.settings import exact_setting
-from gleanvid.ops.apportion import largest_remainder
-from gleanvid.ops.ranking import ranks, top_indices
+from gleanvid.compressors.shared.apportion import largest_remainder
+from gleanvid.compressors.shared.ranking import ranks, top_indices
 from gleanvid.types import Compression, VideoTokens
 
 if TYPE_CHECKING:

@@ -17,9 +17,9 @@ import torch
 
 from gleanvid.compressors.base import Compressor, setting
 from gleanvid.compressors.settings import exact_setting
-from gleanvid.ops.apportion import largest_remainder
-from gleanvid.ops.ranking import most_similar, ranks, top_indices
-from gleanvid.ops.records import merge_record, required
+from gleanvid.compressors.shared.apportion import largest_remainder
+from gleanvid.compressors.shared.ranking import most_similar, ranks, top_indices
+from gleanvid.compressors.shared.records import merge_record, required
 from gleanvid.types import Compression, VideoTokens
 
 if TYPE_CHECKING:

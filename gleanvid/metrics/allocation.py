@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import torch
 
-from gleanvid.ops.cells import Cells
-from gleanvid.ops.novelty import history_residuals, novelty_shares
+from gleanvid.compressors.gleanvid.budget import history_residuals, novelty_shares
+from gleanvid.compressors.gleanvid.cells import Cells
 from gleanvid.types import Compression
 
 

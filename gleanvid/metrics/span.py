@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from gleanvid.ops.basis import GrowingBasis
-from gleanvid.ops.debiasing import remove_directions, top_directions
+from gleanvid.compressors.gleanvid.basis import GrowingBasis
+from gleanvid.compressors.gleanvid.debiasing import remove_directions, top_directions
 from gleanvid.types import Compression
 
 if TYPE_CHECKING:

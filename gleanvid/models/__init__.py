@@ -14,8 +14,8 @@ _HOME = {"MODELS": "families", "ModelAdapter": "base", "load_model": "loading.lo
 if TYPE_CHECKING:
     from gleanvid.compressors.base import Compressor
     from gleanvid.models.base import ModelAdapter as ModelAdapter
-    from gleanvid.models.boundary import Layout, Prefill
     from gleanvid.models.families import MODELS as MODELS
+    from gleanvid.models.hooks import Layout, Prefill
     from gleanvid.models.loading.load import load_model as load_model
 
 
@@ -33,9 +33,9 @@ def compressing(
     ``hf_model``: the model; ``compressor``: None changes nothing; ``strict``: whether a block that
     compressed nothing is an error. Yields the compression records.
     """
-    from gleanvid.models import boundary
+    from gleanvid.models import hooks
 
-    return boundary.compressing(*with_layout(hf_model), compressor, strict=strict)
+    return hooks.compressing(*with_layout(hf_model), compressor, strict=strict)
 
 
 def with_layout(hf_model: Any) -> tuple[Any, Layout]:

@@ -12,10 +12,7 @@ from torch import Tensor
 
 from gleanvid.compressors.base import Compressor
 from gleanvid.cost import Answer
-from gleanvid.models import boundary
-from gleanvid.models.boundary.interrupt import interruptible
-from gleanvid.models.boundary.layout import Grid
-from gleanvid.models.cost.measure import ADVICE, explaining_out_of_memory, now
+from gleanvid.models import hooks
 from gleanvid.models.encoded import Encoded, History
 from gleanvid.models.generation.answering import write_answer
 from gleanvid.models.generation.context import Context, check_context, checked_max_pixels
@@ -23,6 +20,9 @@ from gleanvid.models.generation.conversation import Conversation
 from gleanvid.models.generation.sampling import GREEDY, Sampling
 from gleanvid.models.generation.text import literal, split_after, with_text_behind
 from gleanvid.models.geometry import cells
+from gleanvid.models.hooks.interrupt import interruptible
+from gleanvid.models.hooks.layout import Grid
+from gleanvid.models.measure import ADVICE, explaining_out_of_memory, now
 from gleanvid.models.token_model import TokenModel
 from gleanvid.types import ModelError, Video, VideoTokens
 
@@ -46,7 +46,7 @@ class ModelAdapter(TokenModel):
 
     @classmethod
     @abstractmethod
-    def layout_of(cls, hf_model: Any) -> boundary.Layout:
+    def layout_of(cls, hf_model: Any) -> hooks.Layout:
         """Return the layout of ``hf_model``: the modules and settings that compression needs."""
 
     @abstractmethod
@@ -132,7 +132,7 @@ class ModelAdapter(TokenModel):
             inputs = {
                 n: x.to(self.device) if isinstance(x, Tensor) else x for n, x in inputs.items()
             }
-            features, vision, signals = boundary.capture_vision(self.layout, inputs, needs)
+            features, vision, signals = hooks.capture_vision(self.layout, inputs, needs)
             grid, seconds, rectangles = self.place_tokens(video, inputs)
             shape = inputs[self.pixel_input].shape  # Layout.grids reads the grid from this shape
             inputs[self.pixel_input] = features.new_empty((*shape[:-1], 0))
@@ -162,8 +162,8 @@ class ModelAdapter(TokenModel):
         with (
             self.lock,
             explaining_out_of_memory(ADVICE),
-            boundary.remembered_vision(self.layout, encoded.vision),
-            boundary.compressing(self.hf_model, self.layout, compressor, encoded.signals) as record,
+            hooks.remembered_vision(self.layout, encoded.vision),
+            hooks.compressing(self.hf_model, self.layout, compressor, encoded.signals) as record,
         ):
             inputs = self.prompt(encoded, question, history)
             length = inputs["input_ids"].shape[1]

@@ -13,7 +13,6 @@ from typing import Any
 
 import torch
 
-from gleanvid.compressors.ablation import Ablation
 from gleanvid.compressors.aot import AOT
 from gleanvid.compressors.base import Compressor
 from gleanvid.compressors.cdpruner import CDPruner
@@ -27,6 +26,7 @@ from gleanvid.compressors.floc import FLoC
 from gleanvid.compressors.framefusion import FrameFusion
 from gleanvid.compressors.frames import FewerFrames
 from gleanvid.compressors.gleanvid import GleanVID
+from gleanvid.compressors.gleanvid.ablation import Ablation
 from gleanvid.compressors.holitom import HoliTom
 from gleanvid.compressors.pairwise_gain import PairwiseGain
 from gleanvid.compressors.pool import Pool

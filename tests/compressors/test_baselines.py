@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gleanvid.compressors.ablation import Ablation
+from gleanvid.compressors.gleanvid.ablation import Ablation
 from gleanvid.compressors.random import Random
 from gleanvid.compressors.uniform import Uniform
 from tests.compressors.forms import noise

@@ -6,8 +6,8 @@ import pytest
 import torch
 
 from gleanvid.compressors.gleanvid import GleanVID
+from gleanvid.compressors.gleanvid import budget as novelty
 from gleanvid.evaluation.bench.bench_compress import made_up_tokens
-from gleanvid.ops import novelty
 from gleanvid.types import VideoTokens
 from tests.compressors.forms import AHEAD, ONE_EACH, noise
 from tests.models.live import LiveBytes

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
+from gleanvid.api.pipeline import MAX_SIDE
 from gleanvid.evaluation.benchmarks.base import Benchmark, Item, chosen
-from gleanvid.pipeline import MAX_SIDE
 from gleanvid.video import read_video
 from tests.video.clips import write_clip
 

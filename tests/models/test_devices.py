@@ -9,10 +9,10 @@ from torch.nn.functional import scaled_dot_product_attention
 from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 
 from gleanvid.models import compressing
-from gleanvid.models.boundary.decoding import Prefilled
-from gleanvid.models.boundary.layers import _cut_table
-from gleanvid.models.boundary.masks import narrowed_mask
-from gleanvid.models.boundary.sequence import Span, plan_prompt, reduce_packed, reduce_rows
+from gleanvid.models.hooks.decoding import Prefilled
+from gleanvid.models.hooks.layers import _cut_table
+from gleanvid.models.hooks.masks import narrowed_mask
+from gleanvid.models.hooks.sequence import Span, plan_prompt, reduce_packed, reduce_rows
 from gleanvid.types import Compression, VideoTokens
 from tests.compressors.chain import Chain
 from tests.models.oracle import QUESTIONS, EveryNth, generate, model_inputs

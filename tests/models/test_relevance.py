@@ -13,7 +13,7 @@ from gleanvid.attribution.measure import measure
 from gleanvid.attribution.occlusion import log_probability_of, occlusion_map
 from gleanvid.attribution.prompt import AnsweredPrompt
 from gleanvid.evaluation.check.reference import hook_count
-from gleanvid.models import boundary, load_model
+from gleanvid.models import hooks, load_model
 from gleanvid.types import StoppedError
 from tests.models import tiny_qwen
 from tests.models.tiny import noise_video
@@ -197,7 +197,7 @@ def test_attention_map_agrees_with_the_eager_model_s_attention(tmp_path):
     adapter = load_model(tmp_path, device="cpu", attn_implementation="eager")
     prompt = AnsweredPrompt.of(adapter, adapter.encode(noise_video(4)), *ASKED)
     _, found = attention_map(prompt)
-    with torch.no_grad(), boundary.remembered_vision(prompt.layout, prompt.vision):
+    with torch.no_grad(), hooks.remembered_vision(prompt.layout, prompt.vision):
         layers = adapter.hf_model(**prompt.inputs, output_attentions=True).attentions
     rows = torch.stack(layers)[:, 0, :, -len(prompt.answer) - 1 : -1]
     expected = rows[..., prompt.columns].mean((1, 2)).sum(0)

@@ -142,7 +142,8 @@ def make(example: Example) -> None:
 
 def measure_relevance() -> None:
     """Measure and save token relevance for the suggested questions of the Glimpse examples."""
-    from gleanvid import api, pipeline
+    from gleanvid import api
+    from gleanvid.api import pipeline
 
     model = pipeline.load_model(BUILT_IN)
     save_relevance(

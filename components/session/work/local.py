@@ -52,7 +52,7 @@ def served(name: str) -> dict[str, Any] | None:
 class LocalBackend(Backend):
     """Runs models on this machine, and asks models on vLLM servers.
 
-    ``gleanvid.pipeline`` is imported on first use: transformers takes seconds.
+    ``gleanvid.api.pipeline`` is imported on first use: transformers takes seconds.
 
     Args:
         models: options of ``load_model`` by the name of the model.
@@ -70,7 +70,7 @@ class LocalBackend(Backend):
 
         ``vllm:http://...`` names the model of a server. Raises ``ModelError``.
         """
-        from gleanvid import pipeline
+        from gleanvid.api import pipeline
         from gleanvid.models.loading.hub import cached
 
         if name.startswith(SCHEME):
@@ -89,7 +89,7 @@ class LocalBackend(Backend):
     def read_video(
         self, path: str, frames: int | Sampled, timeout_s: float, stop: Event, progress: Progress
     ) -> Video:
-        from gleanvid.pipeline import MAX_SIDE, read_video
+        from gleanvid.api.pipeline import MAX_SIDE, read_video
 
         count, start, end = Sampled(frames) if isinstance(frames, int) else frames
         how: Any = {"max_side": MAX_SIDE, "timeout_s": timeout_s, "stop": stop}
@@ -97,20 +97,20 @@ class LocalBackend(Backend):
         return read_video(path, count, start=start, end=end, **how)
 
     def remembered(self, clip: ClipKey, model: Any) -> EncodedClip | None:
-        from gleanvid.pipeline import remembered
+        from gleanvid.api.pipeline import remembered
 
         return remembered(clip, model)
 
     def encode(self, clip: ClipKey, model: Any, stop: Event) -> EncodedClip:
-        from gleanvid.pipeline import encode
+        from gleanvid.api.pipeline import encode
 
         return encode(clip, model, stop)[0]
 
     def relevance(
         self, clip: ClipKey, question: str, answer: str, model: Any, stop: Event
     ) -> Relevance:
+        from gleanvid.api.pipeline import encode
         from gleanvid.attribution.measure import check_model, measure
-        from gleanvid.pipeline import encode
 
         check_model(model)
         encoded = encode(clip, model, stop)[0]
@@ -118,7 +118,7 @@ class LocalBackend(Backend):
         return measure(model, encoded, question.strip(), answer, **words, stop=stop)
 
     def stream_answer(self, question: Question, model: Any, stop: Event) -> Iterator[str | Run]:
-        from gleanvid.pipeline import answer, follow
+        from gleanvid.api.pipeline import answer, follow
 
         asked: Any = question.clip, question.text, model, question.compressor, question.sampling
         return follow(partial(answer, *asked), stop)

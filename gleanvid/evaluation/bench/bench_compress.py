@@ -16,7 +16,7 @@ from gleanvid.compressors import Compressor, title_of
 from gleanvid.evaluation.markdown import markdown_table
 from gleanvid.evaluation.provenance import Machine, describe_machine, in_words
 from gleanvid.evaluation.recording.recording import open_recording
-from gleanvid.models.cost.measure import now, peak_memory_mib, reset_peak_memory
+from gleanvid.models.measure import now, peak_memory_mib, reset_peak_memory
 from gleanvid.types import Compression, VideoTokens
 
 _LAYERS, _HEADS = 28, 28  # layers and attention heads of an assumed language model

@@ -21,8 +21,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
+from gleanvid.api.pipeline import MAX_SIDE
 from gleanvid.evaluation.benchmarks.base import Benchmark, BenchmarkError, Item, chosen, letter
-from gleanvid.pipeline import MAX_SIDE
 from gleanvid.types import Video
 from gleanvid.video import read_video
 

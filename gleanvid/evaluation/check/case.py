@@ -21,7 +21,7 @@ from gleanvid.evaluation.check.reference import (
     masked_pass,
     recomputed,
 )
-from gleanvid.models import boundary
+from gleanvid.models import hooks
 from gleanvid.models.base import ModelAdapter
 from gleanvid.models.encoded import Encoded
 from gleanvid.types import Compression
@@ -66,7 +66,7 @@ class Case:
         length = self.inputs["input_ids"].shape[1]
         with (
             self.compressing(method) as record,
-            boundary.last_logits_only(self.hf_model),
+            hooks.last_logits_only(self.hf_model),
             language_model_calls(self.model) as calls,
         ):
             made = self.hf_model.generate(
@@ -81,11 +81,11 @@ class Case:
         return Generated(torch.cat(made.logits), made.sequences[:, length:-1], calls, first)
 
     @contextmanager
-    def compressing(self, method: Compressor | None) -> Iterator[boundary.Prefill]:
+    def compressing(self, method: Compressor | None) -> Iterator[hooks.Prefill]:
         layout, signals = self.model.layout, self.encoded.signals
         with (
-            boundary.remembered_vision(layout, self.encoded.vision),
-            boundary.compressing(self.hf_model, layout, method, signals) as record,
+            hooks.remembered_vision(layout, self.encoded.vision),
+            hooks.compressing(self.hf_model, layout, method, signals) as record,
         ):
             yield record
 

@@ -25,9 +25,9 @@ from gleanvid.evaluation.check.case import QUESTIONS, STEPS, Case, Generated, ap
 from gleanvid.evaluation.check.reference import hook_count
 from gleanvid.evaluation.check.report import Finding
 from gleanvid.models.base import ModelAdapter
-from gleanvid.models.boundary.shortening import expand_positions
 from gleanvid.models.encoded import Encoded
 from gleanvid.models.generation.sampling import Sampling
+from gleanvid.models.hooks.shortening import expand_positions
 from gleanvid.types import Compression, VideoTokens
 
 SPREAD, COLUMNS = "of the spread", "columns"

@@ -22,6 +22,7 @@ from lmms_eval.models.model_utils.gen_metrics import log_metrics
 from loguru import logger
 
 from gleanvid import plugins
+from gleanvid.api.pipeline import MAX_SIDE
 from gleanvid.evaluation.lmms_eval.image_folder import read_frames
 from gleanvid.evaluation.lmms_eval.requests import (
     Clip,
@@ -37,7 +38,6 @@ from gleanvid.models import load_model
 from gleanvid.models.families.llava_video.config import CHOICES
 from gleanvid.models.generation.conversation import Conversation
 from gleanvid.models.generation.sampling import Sampling
-from gleanvid.pipeline import MAX_SIDE
 from gleanvid.types import Video
 from gleanvid.video import read_video
 

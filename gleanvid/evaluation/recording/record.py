@@ -16,6 +16,7 @@ from PIL import Image
 from safetensors.torch import save_file
 from torch import Tensor
 
+from gleanvid.api.pipeline import answer, encode, score
 from gleanvid.compressors.base import Compressor
 from gleanvid.evaluation.files import whole_file
 from gleanvid.evaluation.provenance import describe_machine, describe_model, public_name
@@ -31,7 +32,6 @@ from gleanvid.evaluation.recording.recorded_relevance import measure_each, named
 from gleanvid.models.base import ModelAdapter
 from gleanvid.models.encoded import ClipKey, Encoded
 from gleanvid.models.generation.sampling import Sampling
-from gleanvid.pipeline import answer, encode, score
 from gleanvid.run import Run, record_arrays
 from gleanvid.types import Video, VideoTokens
 

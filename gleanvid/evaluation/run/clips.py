@@ -6,9 +6,9 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
+from gleanvid.api.pipeline import MAX_SIDE
 from gleanvid.evaluation.recording.file_format import is_recording
 from gleanvid.evaluation.recording.recording import open_recording
-from gleanvid.pipeline import MAX_SIDE
 from gleanvid.types import Video
 from gleanvid.video import read_video
 from gleanvid.video.reader import Backend

@@ -23,7 +23,7 @@ from gleanvid.evaluation.run.journal import ClipRow, Journal
 from gleanvid.evaluation.run.progress import Progress, keep
 from gleanvid.evaluation.run.setups import Setup
 from gleanvid.metrics.saturation import saturation
-from gleanvid.models.cost.measure import now
+from gleanvid.models.measure import now
 from gleanvid.models.token_model import TokenModel
 from gleanvid.run import mask_arrays
 from gleanvid.video.reader import Backend

@@ -16,8 +16,8 @@ import torch
 from gleanvid.compressors.base import Compressor
 from gleanvid.cost import Answer, prefill_flops, visual_tokens_by_layer
 from gleanvid.models.base import ModelAdapter
-from gleanvid.models.cost.measure import now, peak_memory_mib, reset_peak_memory
 from gleanvid.models.generation.sampling import Sampling
+from gleanvid.models.measure import now, peak_memory_mib, reset_peak_memory
 from gleanvid.types import Compression, Video
 
 

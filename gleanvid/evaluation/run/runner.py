@@ -17,6 +17,7 @@ import torch
 from gleanvid.attribution.measure import measure
 from gleanvid.attribution.relevance import Relevance
 from gleanvid.compressors.full_tokens import FullTokens
+from gleanvid.compressors.shared.records import whole_record
 from gleanvid.cost import visual_tokens_by_layer
 from gleanvid.evaluation.benchmarks.base import Benchmark, BenchmarkError, Item
 from gleanvid.evaluation.run.journal import AnswerRow, Journal
@@ -28,7 +29,6 @@ from gleanvid.models.base import ModelAdapter
 from gleanvid.models.encoded import Encoded
 from gleanvid.models.generation.conversation import Conversation
 from gleanvid.models.generation.sampling import Sampling
-from gleanvid.ops.records import whole_record
 from gleanvid.types import Video
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
-from gleanvid.models.boundary.layout import Grid
 from gleanvid.models.families.square_frames import SquareFrames, Tower, llava_tower
+from gleanvid.models.hooks.layout import Grid
 
 
 class LlavaOnevision(SquareFrames):

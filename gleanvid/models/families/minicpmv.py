@@ -14,10 +14,10 @@ from functools import partial
 from typing import Any, ClassVar
 
 from gleanvid.models.base import ModelAdapter
-from gleanvid.models.boundary import Layout
-from gleanvid.models.boundary.layout import Grid
 from gleanvid.models.frames import frame_metadata
 from gleanvid.models.geometry import blocks_to_tokens
+from gleanvid.models.hooks import Layout
+from gleanvid.models.hooks.layout import Grid
 from gleanvid.types import ModelError, Video
 
 

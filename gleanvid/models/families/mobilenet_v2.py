@@ -16,11 +16,11 @@ from torch import Tensor
 from torch.nn import Identity, functional
 from torch.nn.utils.fusion import fuse_conv_bn_eval
 
-from gleanvid.models.boundary.interrupt import interruptible
-from gleanvid.models.cost.measure import explaining_out_of_memory, now
 from gleanvid.models.encoded import Encoded
 from gleanvid.models.generation.context import checked_max_pixels
 from gleanvid.models.geometry import cells
+from gleanvid.models.hooks.interrupt import interruptible
+from gleanvid.models.measure import explaining_out_of_memory, now
 from gleanvid.models.token_model import TokenModel
 from gleanvid.types import ModelError, Video, VideoTokens
 

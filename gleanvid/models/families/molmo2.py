@@ -17,10 +17,10 @@ import torch
 from torch import Tensor
 
 from gleanvid.models.base import ModelAdapter
-from gleanvid.models.boundary import Layout
-from gleanvid.models.boundary.layout import Grid
 from gleanvid.models.frames import frame_metadata
 from gleanvid.models.geometry import block_mean, check_frame_pixels
+from gleanvid.models.hooks import Layout
+from gleanvid.models.hooks.layout import Grid
 from gleanvid.types import Video
 
 

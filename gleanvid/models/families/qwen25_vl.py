@@ -11,8 +11,8 @@ import torch
 from torch import Tensor
 from transformers.vision_utils import get_vision_window_index
 
-from gleanvid.models.boundary.layout import Grid
 from gleanvid.models.families.qwen_vl import QwenVL
+from gleanvid.models.hooks.layout import Grid
 
 
 class Qwen25VL(QwenVL):

@@ -11,8 +11,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, ClassVar
 
-from gleanvid.models.boundary import Layout
 from gleanvid.models.families.qwen_vl import QwenVL
+from gleanvid.models.hooks import Layout
 
 
 class Qwen35(QwenVL):

@@ -13,9 +13,9 @@ from typing import Any, ClassVar
 
 from transformers import AutoModelForImageTextToText, Qwen3OmniMoeConfig
 
-from gleanvid.models.boundary import Layout
-from gleanvid.models.boundary.layout import Grid
 from gleanvid.models.families.qwen_vl import QwenVL
+from gleanvid.models.hooks import Layout
+from gleanvid.models.hooks.layout import Grid
 from gleanvid.types import ModelError, Video
 
 _FRAME = 768 * 32 * 32  # the processor's default bound on the pixels of a frame

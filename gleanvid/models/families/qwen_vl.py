@@ -14,11 +14,11 @@ import torch
 from torch import Tensor
 
 from gleanvid.models.base import ModelAdapter
-from gleanvid.models.boundary import Layout
-from gleanvid.models.boundary.chunks import by_unit
-from gleanvid.models.boundary.layout import Grid
 from gleanvid.models.frames import frame_metadata, paired
 from gleanvid.models.geometry import cells, check_pixels
+from gleanvid.models.hooks import Layout
+from gleanvid.models.hooks.chunks import by_unit
+from gleanvid.models.hooks.layout import Grid
 from gleanvid.types import Video
 
 

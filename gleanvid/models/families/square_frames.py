@@ -12,9 +12,9 @@ import torch
 from torch import Tensor, nn
 
 from gleanvid.models.base import ModelAdapter
-from gleanvid.models.boundary import Layout
-from gleanvid.models.boundary.layout import Grid, no_sides
 from gleanvid.models.geometry import block_mean, cells, check_frame_pixels
+from gleanvid.models.hooks import Layout
+from gleanvid.models.hooks.layout import Grid, no_sides
 from gleanvid.types import Video
 
 

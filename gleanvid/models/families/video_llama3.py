@@ -13,11 +13,11 @@ from typing import Any, ClassVar
 from torch import Tensor
 
 from gleanvid.models.base import ModelAdapter
-from gleanvid.models.boundary import Layout
-from gleanvid.models.boundary.chunks import by_unit
-from gleanvid.models.boundary.layout import Grid
 from gleanvid.models.frames import frame_metadata
 from gleanvid.models.geometry import check_pixels
+from gleanvid.models.hooks import Layout
+from gleanvid.models.hooks.chunks import by_unit
+from gleanvid.models.hooks.layout import Grid
 from gleanvid.types import Video
 
 

@@ -11,10 +11,10 @@ from torch import Tensor
 
 from gleanvid.compressors.base import Compressor
 from gleanvid.cost import Answer
-from gleanvid.models.boundary import Layout
 from gleanvid.models.encoded import Encoded, History
 from gleanvid.models.generation.context import Context
 from gleanvid.models.generation.sampling import Sampling
+from gleanvid.models.hooks import Layout
 
 
 class Adapted(Protocol):

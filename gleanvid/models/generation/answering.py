@@ -9,12 +9,12 @@ from typing import Any
 from transformers import GenerationConfig
 
 from gleanvid.cost import Answer
-from gleanvid.models.boundary import Prefill, last_logits_only
-from gleanvid.models.boundary.interrupt import interruptible
-from gleanvid.models.cost.measure import now, peak_memory_mib, reset_peak_memory
 from gleanvid.models.generation.adapted import Adapted
 from gleanvid.models.generation.sampling import Sampling, seeded
 from gleanvid.models.generation.streaming import TimedStreamer
+from gleanvid.models.hooks import Prefill, last_logits_only
+from gleanvid.models.hooks.interrupt import interruptible
+from gleanvid.models.measure import now, peak_memory_mib, reset_peak_memory
 from gleanvid.types import StoppedError
 
 

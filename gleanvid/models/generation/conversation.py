@@ -18,14 +18,14 @@ from transformers import DynamicCache
 
 from gleanvid.compressors.base import Compressor
 from gleanvid.cost import Answer
-from gleanvid.models import boundary
-from gleanvid.models.cost.measure import ADVICE, explaining_out_of_memory, now
+from gleanvid.models import hooks
 from gleanvid.models.encoded import Encoded, History
 from gleanvid.models.generation.adapted import Adapted
 from gleanvid.models.generation.answering import write_answer
 from gleanvid.models.generation.context import check_context
 from gleanvid.models.generation.prefix import Prefix
 from gleanvid.models.generation.sampling import GREEDY, Sampling
+from gleanvid.models.measure import ADVICE, explaining_out_of_memory, now
 from gleanvid.types import Compression
 
 _TAKES_ANY_MASK = ("sdpa", "eager")  # FlashAttention supports causal masks only
@@ -97,7 +97,7 @@ class Conversation:
             inputs = {
                 "input_ids": tail,
                 "attention_mask": tail.new_ones(1, past + tail.shape[1]),
-                **boundary.cache_argument(model.hf_model, self._prefix.fork()),
+                **hooks.cache_argument(model.hf_model, self._prefix.fork()),
             }
             with self._prefix.going_on(model.hf_model, tail.shape[1]):
                 length = prompt.shape[1]
@@ -141,8 +141,8 @@ class Conversation:
         In some models, it is not above all positions of the video, or it is no integer.
         """
         inputs = self._prompt("?", ())
-        with boundary.remembered_vision(self.model.layout, self.encoded.vision):
-            positions = boundary.prompt_positions(self.model.layout, inputs)
+        with hooks.remembered_vision(self.model.layout, self.encoded.vision):
+            positions = hooks.prompt_positions(self.model.layout, inputs)
         return positions[-1, self.encoded.inputs["input_ids"].shape[1]].item()
 
     def _read(self, inputs: Mapping[str, Any], text_position: float = 0) -> Prefix:
@@ -151,16 +151,16 @@ class Conversation:
         ``text_position``: position of the first token after that part.
         """
         model, layout = self.model, self.model.layout
-        hook = boundary.prompt_hook(layout, self.compressor, self.encoded.signals)
+        hook = hooks.prompt_hook(layout, self.compressor, self.encoded.signals)
         hook.goes_on = True
         cache = DynamicCache(config=model.text_config)
         with (
             torch.no_grad(),
-            boundary.remembered_vision(layout, self.encoded.vision),
-            boundary.installed(model.hf_model, hook),
+            hooks.remembered_vision(layout, self.encoded.vision),
+            hooks.installed(model.hf_model, hook),
         ):
             output = layout.core(
-                **inputs, **boundary.cache_argument(layout.core, cache), use_cache=True
+                **inputs, **hooks.cache_argument(layout.core, cache), use_cache=True
             )
         hook.layers.prefilling = False
         self.records = {layer: rows[0][0].to("cpu") for layer, rows in hook.prefill.stages.items()}
@@ -199,7 +199,7 @@ class Conversation:
         # Models with windowed attention need masks and inputs that only ``core`` computes.
         if self.model.layout.windows:
             core = self.model.layout.core
-            cache = boundary.cache_argument(core, prefix.fork())
+            cache = hooks.cache_argument(core, prefix.fork())
             made = core(input_ids=ids[None], **cache, use_cache=True)
             return made.last_hidden_state[0]
         own = [torch.zeros(lead), *(torch.full((size,), n + 1) for n, size in enumerate(sizes))]
@@ -224,7 +224,7 @@ class Conversation:
             inputs_embeds=embeds,
             position_ids=positions,
             attention_mask=mask,
-            **boundary.cache_argument(language_model, prefix.fork()),
+            **hooks.cache_argument(language_model, prefix.fork()),
             use_cache=True,
         )
         return output.last_hidden_state[0]

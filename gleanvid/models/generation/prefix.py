@@ -12,7 +12,7 @@ from torch import Tensor
 from transformers import DynamicCache
 from transformers.cache_utils import DynamicLayer, LinearAttentionCacheLayerMixin
 
-from gleanvid.models import boundary
+from gleanvid.models import hooks
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +34,7 @@ class Prefix:
             state, lead=lead, lead_position=self.text_position, next_position=next_position
         )
         try:
-            with boundary.installed(hf_model, self.hook):
+            with hooks.installed(hf_model, self.hook):
                 yield
         finally:
             self.hook.prefilled = state

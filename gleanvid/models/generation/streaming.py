@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from transformers import TextStreamer
 
-from gleanvid.models.cost.measure import now
+from gleanvid.models.measure import now
 
 
 class TimedStreamer(TextStreamer):

@@ -18,13 +18,13 @@ from transformers import (
 )
 
 from gleanvid.models.base import ModelAdapter
-from gleanvid.models.cost.measure import explaining_out_of_memory
 from gleanvid.models.families import family_of
 from gleanvid.models.families.mobilenet_v2 import MobileNetV2
 from gleanvid.models.generation.context import checked_max_pixels
 from gleanvid.models.loading.hub import is_reachable
 from gleanvid.models.loading.options import attention_of, device_of, dtype_of, quantization_config
 from gleanvid.models.loading.registry import CHECKPOINTS
+from gleanvid.models.measure import explaining_out_of_memory
 from gleanvid.types import ModelError
 
 BUILTIN = Path(__file__).parents[1] / "builtin"

@@ -27,11 +27,11 @@ from transformers import (
 from transformers.models.qwen3_vl.video_processing_qwen3_vl import Qwen3VLVideoProcessor
 
 from gleanvid.models.base import ModelAdapter
-from gleanvid.models.cost.measure import explaining_out_of_memory
 from gleanvid.models.families import family_of
 from gleanvid.models.families.llava_video.processor import LlavaVideoProcessor
 from gleanvid.models.generation.sampling import seeded
 from gleanvid.models.loading.options import attention_of, device_of, dtype_of
+from gleanvid.models.measure import explaining_out_of_memory
 from gleanvid.types import ModelError
 
 _CONFIGS = Path(__file__).parents[1] / "configs"

@@ -22,7 +22,7 @@ from components.server.endpoints import Calls
 from components.session.work.engine import Engine
 from components.session.work.local import LocalBackend
 from components.session.work.queue import ModelQueue
-from gleanvid import pipeline
+from gleanvid.api import pipeline
 from tests.components.fake import write_clip
 
 NOTICED = 3.0  # seconds until Serve's router knows which replica holds a clip

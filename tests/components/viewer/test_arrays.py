@@ -11,7 +11,7 @@ from components.viewer import arrays
 from components.viewer.arrays import Arena, pack_relevance, pack_run, stages
 from gleanvid import COMPRESSORS
 from gleanvid.attribution.relevance import Relevance, normalised
-from gleanvid.ops.records import merge_record
+from gleanvid.compressors.shared.records import merge_record
 from gleanvid.types import Compression, VideoTokens
 from tests.components.fake import FakeBackend, moving_square
 from tests.components.made_up import made_up_run

@@ -10,9 +10,10 @@ from gleanvid.evaluation.check.check import check
 from gleanvid.evaluation.check.laws import LAWS
 from gleanvid.evaluation.check.report import Finding
 from gleanvid.models import load_model
-from gleanvid.models.boundary import hooks, shortening
-from gleanvid.models.boundary.decoding import Prefilled
 from gleanvid.models.generation.prefix import Prefix
+from gleanvid.models.hooks import installing as hooks
+from gleanvid.models.hooks import shortening
+from gleanvid.models.hooks.decoding import Prefilled
 from tests.models import tiny_qwen
 from tests.models.tiny import noise_video
 
@@ -101,7 +102,7 @@ def test_check_fails_if_a_hook_is_left_on_the_model(model, monkeypatch):
         left.append(hf_model.register_forward_pre_hook(lambda module, args: None))
         return hooks.compressing(hf_model, layout, compressor, signals)
 
-    monkeypatch.setattr("gleanvid.models.boundary.compressing", staying)
+    monkeypatch.setattr("gleanvid.models.hooks.compressing", staying)
     failed = check(model, VIDEO).failed
     for handle in left:
         handle.remove()

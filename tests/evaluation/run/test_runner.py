@@ -4,7 +4,7 @@ import time
 
 import torch
 
-from gleanvid.compressors.ablation import Ablation
+from gleanvid.compressors.gleanvid.ablation import Ablation
 from gleanvid.compressors.random import Random
 from gleanvid.evaluation.run.journal import Journal
 from gleanvid.evaluation.run.rows import evidence_kept

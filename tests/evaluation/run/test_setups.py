@@ -1,10 +1,10 @@
 import pytest
 
 from gleanvid.compressors import method_from, names_in
-from gleanvid.compressors.ablation import Ablation
 from gleanvid.compressors.flashvid import FlashVID
 from gleanvid.compressors.full_tokens import FullTokens
 from gleanvid.compressors.gleanvid import GleanVID
+from gleanvid.compressors.gleanvid.ablation import Ablation
 from gleanvid.compressors.holitom import HoliTom
 from gleanvid.evaluation.run.setups import Setup
 

@@ -13,11 +13,11 @@ import torch
 from torch import Tensor
 from transformers import AutoModelForImageTextToText, AutoProcessor
 
-from gleanvid.models.boundary.layout import Grid, no_sides
 from gleanvid.models.families.llava_video.config import LlavaVideoConfig, checked_choice, lines_of
 from gleanvid.models.families.llava_video.model import LlavaVideoForConditionalGeneration
 from gleanvid.models.families.llava_video.processor import LlavaVideoProcessor
 from gleanvid.models.families.square_frames import SquareFrames, Tower, llava_tower
+from gleanvid.models.hooks.layout import Grid, no_sides
 from gleanvid.types import ModelError, Video
 
 # transformers finds model and processor classes by the class of the configuration

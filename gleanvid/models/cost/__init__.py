@@ -1,1 +1,0 @@
-"""Time and memory of a piece of work on any device."""

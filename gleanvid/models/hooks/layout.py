@@ -1,0 +1,89 @@
+"""Layout of a model: the modules that the hooks need, and the token grids of its videos."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from gleanvid.models.hooks.chunks import NUMBERS_AT_ONCE, Split, by_frame, in_chunks
+
+Grid = tuple[int, int, int]
+
+
+def no_sides(grid: Grid) -> Tensor:
+    """Return int64 [0, 3]: the video has no placeholders besides the tokens of its grid."""
+    return torch.empty(0, 3, dtype=torch.long)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Layout:
+    """The parts of one loaded vision-language model.
+
+    Args:
+        core: module that runs the vision side (tower and projector) and then calls
+            ``language_model`` once, with keyword arguments.
+        language_model: module with the decoder layers.
+        video_token_id: id of the placeholder of a visual token in ``input_ids``. If frames are
+            passed as images, it is the placeholder of images.
+        grids: returns the token grids (temporal units, rows, columns) of all videos, in the order
+            of the prompt; [] without a video. Its argument holds the model's inputs by name. It
+            may read only the shape of the pixels: once encoded, their last dimension is empty.
+        vision_attention: last attention module of the vision tower whose output reaches the
+            language model. Saliency and keys are read there. None: the model has neither.
+        patches_to_tokens: turns [n, C], a row per patch in the order of ``vision_attention``, into
+            [T*N, C], one row per visual token of all videos. Patches of images come before those of
+            videos and are left out.
+        sides: returns the side tokens of a video: placeholders outside its grid, such as newlines.
+            They are int64 [S, 3], ascending: (index among the video's placeholders, first, stop). A
+            side token is kept if any of the grid tokens first to stop - 1 is kept, so always with
+            0 and T*N. If first equals stop, it is kept only if no token of the video is dropped.
+        vision_method: name of the method of ``core`` that turns pixels into features.
+        tower: the vision tower, which is called for a few frames at a time. None: the vision side
+            is called once for all frames.
+        split: divides the inputs of ``tower`` into parts of a few frames.
+        joined: dimension in which the outputs of ``tower`` for these parts are concatenated.
+        numbers_at_once: limit on pixel values per part.
+        recurrent: whether layers keep a recurrent state.
+        windows: whether layers have windowed attention. A window spans positions of the
+            uncompressed prompt.
+        masked: whether the attention masks of ``core`` depend on more than token order and padding.
+            Such masks are cut to the kept tokens; others are made anew.
+        ahead_only: the reason why tokens can be removed only before the language model; "" if they
+            can be removed inside it too.
+    """
+
+    core: nn.Module
+    language_model: nn.Module
+    video_token_id: int
+    grids: Callable[[Mapping[str, Any]], list[Grid]]
+    vision_attention: nn.Module | None
+    patches_to_tokens: Callable[[Tensor, list[Grid]], Tensor]
+    sides: Callable[[Grid], Tensor] = no_sides
+    vision_method: str = "get_video_features"
+    tower: nn.Module | None = None
+    split: Split = by_frame
+    joined: int = 0
+    numbers_at_once: int = NUMBERS_AT_ONCE
+    recurrent: bool = False
+    windows: bool = False
+    masked: bool = False
+    ahead_only: str = ""
+
+    def in_chunks(self) -> AbstractContextManager[None]:
+        """Make the vision tower process a few frames at a time while the block runs."""
+        return in_chunks(self.tower, self.split, self.joined, self.numbers_at_once)
+
+    def visual_columns(self, input_ids: Tensor | None, inputs_embeds: Tensor | None) -> Tensor:
+        """Return bool [B, L]: which tokens of the prompts are video placeholders."""
+        if input_ids is not None:
+            return input_ids == self.video_token_id
+        if inputs_embeds is None:
+            raise ValueError("the model was called without input_ids and without inputs_embeds")
+        embed = self.language_model.get_input_embeddings()  # type: ignore[operator]
+        placeholder = embed.weight[self.video_token_id].to(inputs_embeds)
+        return (inputs_embeds == placeholder).all(-1)

@@ -1,0 +1,321 @@
+"""The hook before the language model, which shortens every prompt with a video.
+
+In every vision-language model of transformers 5, ``forward`` first builds the embeddings of the
+prompt, with the visual features in place. It then makes one call, always by keyword:
+``language_model(inputs_embeds=..., position_ids=..., attention_mask=..., ...)``. Embeddings and
+positions are final at that call, so the hook removes tokens there.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+from weakref import WeakSet
+
+import torch
+from torch import Tensor, nn
+
+from gleanvid.compressors.base import Compressor
+from gleanvid.models.hooks.decoding import Prefilled, cached_length, passed_cache, window_masks
+from gleanvid.models.hooks.layers import LayerHooks
+from gleanvid.models.hooks.layout import Layout
+from gleanvid.models.hooks.masks import cut_masks
+from gleanvid.models.hooks.prefill import Prefill
+from gleanvid.models.hooks.sequence import (
+    Plan,
+    Span,
+    find_videos,
+    plan_prompt,
+    present_columns,
+    reduce_packed,
+    reduce_rows,
+    text_columns,
+)
+from gleanvid.models.hooks.signals import VisionSignals
+from gleanvid.models.hooks.turns import CachedPrompt, cache_of, prompt_in, remember
+from gleanvid.models.measure import now
+from gleanvid.types import Compression, VideoTokens
+
+Kwargs = dict[str, Any]
+
+
+class PromptHook:
+    """Compress the prompt at prefill; set positions and mask while decoding."""
+
+    def __init__(
+        self, layout: Layout, compressor: Compressor | None, layers: LayerHooks, prefill: Prefill
+    ) -> None:
+        self.layout, self.compressor, self.prefill = layout, compressor, prefill
+        self.layers = layers  # stages inside the language model (layer >= 1)
+        self.generate_inputs: Kwargs = {}  # arguments of the running generate() call
+        self.signals: dict[str, Tensor] = {}  # "saliency", "keys": one row per visual token
+        needs = frozenset() if compressor is None else compressor.needs
+        self.collector = VisionSignals(layout, needs)
+        self.prefilled: Prefilled | None = None
+        # Whether later calls continue the prompt; if so, the hook always sets their positions.
+        self.goes_on = False
+        self.saw_pixels = False
+        self.caches: WeakSet[Any] = WeakSet()  # those that hold a compressed prompt
+        self.logits_to_keep: Any = None  # argument of the running call of the whole model
+        self._core_inputs: Kwargs = {}
+        self._entering: CachedPrompt | None = None  # the prompt that is about to be prefilled
+        self._left: tuple[Plan, int] | None = None  # of the latest prompt, with its length L
+
+    def before_model(self, module: nn.Module, args: tuple[Any, ...], kwargs: Kwargs) -> None:
+        """Note pixels, and refuse indices of logits, which count in the uncompressed prompt."""
+        self.saw_pixels |= any("pixel" in name and kwargs[name] is not None for name in kwargs)
+        self.logits_to_keep = kwargs.get("logits_to_keep")
+        if isinstance(self.logits_to_keep, Tensor):
+            raise ValueError(
+                "logits_to_keep as indices counts in the uncompressed prompt: take all logits, and "
+                "look the columns up in record.prompt_keep"
+            )
+
+    def before_core(self, module: nn.Module, args: tuple[Any, ...], kwargs: Kwargs) -> None:
+        """Store the inputs of ``core``, in which the next hook finds token ids and grids."""
+        self.saw_pixels |= any("pixel" in name and kwargs[name] is not None for name in kwargs)
+        self._core_inputs = dict(kwargs)
+        if args:
+            self._core_inputs["input_ids"] = args[0]
+
+    def before_language_model(
+        self, module: nn.Module, args: tuple[Any, ...], kwargs: Kwargs
+    ) -> tuple[tuple[Any, ...], Kwargs] | None:
+        inputs, self._core_inputs = self._core_inputs, {}
+        cache, embeds = passed_cache(kwargs), kwargs.get("inputs_embeds")
+        past, self._entering, self._left = cached_length(cache), None, None
+        if not inputs or embeds is None:
+            return None
+        single_step = past > 0 and embeds.shape[1] == 1
+        visual = None if single_step else self._visual(inputs)
+        if visual is not None and bool(visual.any()):
+            if past:
+                raise ValueError(
+                    "video tokens on top of a filled cache cannot be compressed: chunked prefill, "
+                    "assisted decoding and re-sent prompts are not supported; pass only new text"
+                )
+            shorter = self._prefill(kwargs, visual.to(embeds.device), inputs)
+            self._remember(cache)
+            self._release(inputs.get("mm_encoder_outputs"), kwargs)
+            return (args, shorter)
+        if not past:
+            self.prefilled = None
+            self.layers.reset()
+            self._remember(cache)
+            return None
+        self.layers.prefilling = False
+        if not self.goes_on:
+            self._resume(cache)
+        return None if self.prefilled is None else (args, self._continue(kwargs, past))
+
+    def after_language_model(
+        self, module: nn.Module, args: tuple[Any, ...], kwargs: Kwargs, output: Any
+    ) -> None:
+        """Remember the prompt with a cache that the language model made itself."""
+        if self._entering is not None:
+            self._remember(cache_of(output))
+
+    def _remember(self, cache: Any) -> None:
+        if cache is None or self.goes_on:
+            return
+        remember(cache, self._entering)
+        if self._entering is not None:
+            self.caches.add(cache)
+
+    def _resume(self, cache: Any) -> None:
+        """Take up the prompt that fills ``cache``, which may not be the latest one."""
+        prompt = prompt_in(cache)
+        if prompt is None:
+            self.prefilled = None
+            self.layers.reset()
+            return
+        self.caches.add(cache)
+        self.prefilled = prompt.prefilled
+        self.layers.resume(prompt.plans, prompt.entered)
+
+    def _release(self, encoded: Any, kwargs: Kwargs) -> None:
+        """Free the outputs of the vision side, which generate() would hold until its last token."""
+        own = self.generate_inputs and "mm_encoder_outputs" not in self.generate_inputs
+        if encoded and own and passed_cache(kwargs) is not None:
+            encoded.clear()
+
+    def _visual(self, inputs: Kwargs) -> Tensor:
+        return self.layout.visual_columns(inputs.get("input_ids"), inputs.get("inputs_embeds"))
+
+    def _prefill(self, kwargs: Kwargs, visual: Tensor, inputs: Kwargs) -> Kwargs:
+        present_inputs = {name: value for name, value in inputs.items() if value is not None}
+        grids = self.layout.grids(present_inputs) or self.layout.grids(self.generate_inputs)
+        if not grids:
+            raise ValueError(
+                "the grids of the videos are unknown: pass the processor's output to the model"
+            )
+        embeds = kwargs["inputs_embeds"]
+        count, length = embeds.shape[:2]
+        spans = find_videos(visual, grids, self.layout.sides)
+        self.signals |= self.collector.take(grids)
+        present = present_columns(kwargs.get("attention_mask"), count, length, embeds.device)
+        positions = expand_positions(kwargs.get("position_ids"), count, length, embeds.device)
+        records = self._compress(embeds, present, spans)
+        plan = plan_prompt(present, spans, records)
+        self.prefill.prompt_tokens = present.sum(1).tolist()
+        self.prefill.prompt_tokens_kept = list(plan.lengths)
+        self.prefill.prompt_keep = [
+            row[own] for row, own in zip(plan.index, plan.mask, strict=True)
+        ]
+        self._check_logits(length)
+        whole = all(r.num_kept == r.num_tokens and not r.merges for row in records for r in row)
+        entering = (spans, present) if whole else (plan.spans, plan.mask)
+        self.layers.begin(*entering, self.prefill.stages.get(0))
+        sections = positions if positions.ndim == 3 else positions[None]
+        self.prefilled = Prefilled(
+            plan.mask,
+            plan.padded,
+            sections.amax(0).masked_fill(~present, 0).amax(1) + 1,
+            len(positions) if positions.ndim == 3 else 0,
+            positions=plan.gather(positions) if self.layout.windows else None,
+        )
+        if whole:
+            self.prefilled = self.prefilled if self.goes_on else None
+        if not whole or self.layers.stages:
+            columns, mask = (None, present) if whole else (plan.index, plan.mask)
+            inside = self.layers.plans, self.layers.entered
+            self._entering = CachedPrompt(self.prefilled, columns, mask, length, *inside)
+        if whole:
+            return kwargs
+        self._left = (plan, length)
+        shorter = shortened(kwargs, positions, plan, spans, records)
+        static = getattr(passed_cache(kwargs), "is_compileable", False)
+        if self.layout.windows and static:
+            raise ValueError("the attention windows of this model do not fit into a static cache")
+        if self.layout.masked:
+            cut = cut_masks(kwargs.get("attention_mask"), plan, length, static)
+            shorter["attention_mask"] = shorter["attention_mask"] if cut is None else cut
+        return shorter
+
+    def labels_left(self, labels: Tensor, length: int) -> Tensor:
+        """Return the labels of the tokens left: [B, L] -> [B, P], for logits of ``length`` P."""
+        if self._left is None or labels.shape[1] != self._left[1]:
+            return labels
+        plan = self._left[0]
+        left = plan.gather(labels).masked_fill(~plan.mask.to(labels.device), -100)
+        return left[:, -length:]
+
+    def _check_logits(self, length: int) -> None:
+        """Refuse ``logits_to_keep`` if tokens that it counts are dropped."""
+        last = self.logits_to_keep or 0
+        kept = (int((row >= length - last).sum()) for row in self.prefill.prompt_keep)
+        if any(
+            count < min(last, tokens)
+            for count, tokens in zip(kept, self.prefill.prompt_tokens, strict=True)
+        ):
+            raise ValueError(
+                f"logits_to_keep={last}: some of the last {last} tokens are dropped; take all "
+                "logits, and look the columns up in record.prompt_keep"
+            )
+
+    def _compress(
+        self, embeds: Tensor, present: Tensor, spans: list[list[Span]]
+    ) -> list[list[Compression]]:
+        """Compress every video separately; return the compression records by prompt and video."""
+        start = now(embeds.device)
+        self.prefill.clear()
+        records = [
+            [self._compress_one(embeds[row], present[row], videos, span) for span in videos]
+            for row, videos in enumerate(spans)
+        ]
+        if self.compressor is not None:
+            self.prefill.stages[0] = records
+        self.prefill.compress_s += now(embeds.device) - start
+        return records
+
+    def _compress_one(
+        self, embeds: Tensor, present: Tensor, videos: list[Span], span: Span
+    ) -> Compression:
+        if self.compressor is None:
+            every = torch.arange(len(span.columns), device=embeds.device)
+            return Compression.pruned(every, span.grid)
+        needs = self.compressor.needs
+        text = embeds[text_columns(present, videos, span)] if "text" in needs else None
+        signals = {
+            name: self._signal(name, span).to(embeds.device) for name in sorted(needs - {"text"})
+        }
+        tokens = VideoTokens(
+            embeds[span.columns],
+            span.grid,
+            saliency=signals.get("saliency"),
+            keys=signals.get("keys"),
+            text=text,
+        )
+        return self.compressor.compress(tokens)
+
+    def _signal(self, name: str, span: Span) -> Tensor:
+        """Return the vision signal ``name`` of the tokens of one video."""
+        if name not in self.signals:
+            raise ValueError(
+                f"{name} is needed and was not computed: encode(video, needs={{{name!r}}})"
+            )
+        return self.signals[name][span.offset : span.offset + len(span.columns)]
+
+    def _continue(self, kwargs: Kwargs, past: int) -> Kwargs:
+        """Replace the new tokens' positions and mask, made for the uncompressed prompt."""
+        state, embeds = self.prefilled, kwargs["inputs_embeds"]
+        assert state is not None
+        count, new = embeds.shape[:2]
+        positions = state.positions_from(past, new, embeds.device)
+        mask: Any = None
+        if state.positions is not None:
+            config: Any = self.layout.language_model.config
+            cache = passed_cache(kwargs)
+            mask = window_masks(state, positions, cache, config.sliding_window)
+        elif state.padded:
+            mask = state.present(past + new - state.length).long()
+        if state.sections:
+            positions = positions.expand(3, count, new)
+        return kwargs | {"position_ids": positions, "attention_mask": mask}
+
+
+def expand_positions(
+    positions: Tensor | None, rows: int, length: int, device: torch.device
+) -> Tensor:
+    """Return positions as [B, L], or as [3, B, L] if they are multimodal.
+
+    ``rows`` is B and ``length`` is L. If ``positions`` is None, they are 0 to L - 1. Of [4, B, L],
+    the first row is dropped: it has token indices that serve to find packed sequences.
+    """
+    if positions is None:
+        return torch.arange(length, device=device).expand(rows, length)
+    if positions.ndim == 3:
+        return positions[-3:].expand(3, rows, length)
+    return positions.expand(rows, length)
+
+
+def shortened(
+    kwargs: Kwargs,
+    positions: Tensor,
+    plan: Plan,
+    spans: list[list[Span]],
+    records: list[list[Compression]],
+) -> Kwargs:
+    """Return the language model's arguments for the shorter prompt.
+
+    Kept tokens keep their positions in the uncompressed prompt. A mask [B, P] is passed even if it
+    is all ones: without one, transformers reads gaps in positions as borders of packed sequences
+    when it makes masks. FlashAttention reads the positions again in every layer, see
+    ``hooks.positions_stay_out``.
+    """
+    shorter = dict(kwargs)
+    shorter["inputs_embeds"] = reduce_rows(kwargs["inputs_embeds"], plan, spans, records)
+    shorter["attention_mask"] = plan.mask.long()
+    if positions.ndim == 3:
+        shorter["position_ids"] = torch.stack([plan.gather(section) for section in positions])
+    else:
+        shorter["position_ids"] = plan.gather(positions)
+    if kwargs.get("per_layer_inputs") is not None:
+        shorter["per_layer_inputs"] = plan.gather(kwargs["per_layer_inputs"])
+    levels, visual = kwargs.get("deepstack_visual_embeds"), kwargs.get("visual_pos_masks")
+    if visual is not None:
+        visual = visual.to(plan.index.device)
+        shorter["visual_pos_masks"] = plan.gather(visual) & plan.mask
+        if levels is not None:
+            reduced, _ = reduce_packed(levels, visual, plan, spans, records)
+            shorter["deepstack_visual_embeds"] = reduced
+    return shorter
