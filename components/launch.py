@@ -14,15 +14,15 @@ from gleanvid.errors import ModelError, closed_pipe
 from gleanvid.later import import_later
 from gleanvid.serving.vllm import send_key_to
 
+from .jobs import local as loading
 from .options import parse
-from .session.work import local as loading
 
 if TYPE_CHECKING:
     from gradio import Blocks
 
-    from .session.choice.choosing import Choosing
-    from .session.work.engine import Engine
-    from .session.work.recorded import Shelf
+    from .jobs.engine import Engine
+    from .jobs.recorded import Shelf
+    from .models.choosing import Choosing
 
 STARTING = "Starting GleanVID ..."
 KEPT = ("TEMP_DIR", "SERVER_NAME", "SERVER_PORT", "NUM_PORTS", "ROOT_PATH", "ANALYTICS_ENABLED")
@@ -133,11 +133,11 @@ def make_engine(options: argparse.Namespace) -> Engine:
 
     On a public server, all models of the menu are loaded first.
     """
+    from .jobs.engine import Engine
+    from .jobs.queue import ModelQueue
+    from .jobs.recorded import RecordedBackend
+    from .models.choosing import load_all
     from .server import serving, zero
-    from .session.choice.choosing import load_all
-    from .session.work.engine import Engine
-    from .session.work.queue import ModelQueue
-    from .session.work.recorded import RecordedBackend
 
     limits, shelf = serving.limits(options), find_recordings(options)
     others = {"device": options.device, "device_map": options.device_map}
@@ -155,7 +155,7 @@ def make_engine(options: argparse.Namespace) -> Engine:
 
 def find_recordings(options: argparse.Namespace) -> Shelf | None:
     """Return the recordings in the folder of ``--recordings``; none without this option."""
-    from .session.work.recorded import Shelf
+    from .jobs.recorded import Shelf
 
     return Shelf(options.recordings) if options.recordings else None
 
@@ -165,7 +165,7 @@ def make_choosing(engine: Engine, options: argparse.Namespace) -> Choosing:
 
     It also loads the model of ``--model`` if that has to be downloaded.
     """
-    from .session.choice.choosing import Choosing
+    from .models.choosing import Choosing
 
     first = "" if loading.is_here(options.model) else options.model
     offered = [name for name in names(options) if name != loading.PHOTOS]
@@ -173,11 +173,11 @@ def make_choosing(engine: Engine, options: argparse.Namespace) -> Choosing:
 
 
 def make_page(engine: Engine, choosing: Choosing | None, options: argparse.Namespace) -> Blocks:
-    from .panels.page import BUILT_IN_MODEL, PHOTO_MODEL, build_app
+    from .jobs import examples
+    from .jobs.display import menu_name
+    from .page.page import BUILT_IN_MODEL, PHOTO_MODEL, build_app
     from .places import as_served
     from .server import serving
-    from .session import examples
-    from .session.display import menu_name
 
     labels = {name: label for label, name in (BUILT_IN_MODEL, PHOTO_MODEL)}
     models = [(labels.get(name) or menu_name(name), name) for name in available(options)]

@@ -15,7 +15,11 @@ settings.register_profile("tests", deadline=None, derandomize=True, database=Non
 settings.load_profile("tests")
 OWN_CLIPS = (
     "cli",
-    "components/session",
+    "components/compare",
+    "components/curves",
+    "components/jobs",
+    "components/models",
+    "components/tokens",
     "components/viewer",
     "evaluation",
     "glimpse",

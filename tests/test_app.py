@@ -9,11 +9,11 @@ import gradio as gr
 import pytest
 
 from components import launch, options
-from components.panels.page import build_app
+from components.jobs import local as loading
+from components.jobs.engine import Engine
+from components.page.page import build_app
 from components.places import ROOT
 from components.server import serving, uploads
-from components.session.work import local as loading
-from components.session.work.engine import Engine
 from tests.components.fake import FakeBackend
 
 

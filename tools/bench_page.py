@@ -27,10 +27,10 @@ from typing import Any
 import gradio as gr
 import numpy as np
 
-from components.session.choice.choosing import Choosing
-from components.session.examples import examples
-from components.session.work.engine import Engine
-from components.session.work.local import LocalBackend
+from components.jobs.engine import Engine
+from components.jobs.examples import examples
+from components.jobs.local import LocalBackend
+from components.models.choosing import Choosing
 from tests.browser.conftest import FLAGS, NAMES, listen, served
 from tests.browser.steps import answered, notice, slider
 

@@ -5,7 +5,7 @@ import { clock, key, secondsText } from "./clock.js";
 import { button, make, verdict } from "./dom.js";
 
 /**
- * An answer as Python sends it; see `answer` in `components/session/answers.py`.
+ * An answer as Python sends it; see `answer` in `components/tokens/answers.py`.
  * @typedef {{ run: string | null, side: string | null, text: string, running: boolean,
  *   right: boolean | null, expected: string | null, stale: boolean, caveat: string,
  *   question: string, ttft_s: number | null, parts?: [string, number][],

@@ -12,10 +12,10 @@ from gradio.context import LocalContext
 
 from gleanvid.types import StoppedError, Video
 
-from ..session.display import explain
-from ..session.request import Request
-from ..session.work.engine import Engine
-from ..session.work.queue import Work
+from ..jobs.display import explain
+from ..jobs.engine import Engine
+from ..jobs.queue import Work
+from ..jobs.request import Request
 
 CHECK_S = 1.0  # seconds between two checks whether the caller has gone
 

@@ -19,11 +19,11 @@ from gleanvid.compressors.base import Compressor
 from gleanvid.metrics import budget_gini
 from gleanvid.run import Run
 
-from ..session.actions import compare as comparing
-from ..session.actions import plans, rows
-from ..session.request import Request
-from ..session.work.engine import Engine, decides_early
-from ..session.work.queue import Work
+from ..compare import comparing as comparing
+from ..compare import plans, rows
+from ..jobs.engine import Engine, decides_early
+from ..jobs.queue import Work
+from ..jobs.request import Request
 from .access import ended_with_caller, model_access
 from .uploads import uploaded
 

@@ -1,6 +1,6 @@
 """All that is patched in Gradio 6.31, each with the symptom of the unpatched library.
 
-Each patch has a test in ``tests/server/test_gradio_patches.py`` that fails as soon as
+Each patch has a test in ``tests/components/server/test_gradio_patches.py`` that fails as soon as
 a Gradio without the fault is installed: delete the patch then.
 """
 

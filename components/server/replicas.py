@@ -36,10 +36,10 @@ from gleanvid.cli.options import LOADING
 from gleanvid.errors import BusyError
 from gleanvid.serving.vllm import send_key_to
 
-from ..session.display import UNEXPECTED
-from ..session.work.engine import CLIPS_REMEMBERED, Engine
-from ..session.work.local import LocalBackend
-from ..session.work.queue import ModelQueue
+from ..jobs.display import UNEXPECTED
+from ..jobs.engine import CLIPS_REMEMBERED, Engine
+from ..jobs.local import LocalBackend
+from ..jobs.queue import ModelQueue
 from .endpoints import Calls
 from .serving import LOCAL
 

@@ -17,8 +17,8 @@ from typing import Any
 from cachetools import LRUCache
 from gradio.utils import get_upload_folder
 
-from ..files.folder import bytes_in
 from ..places import ASSETS, LINK
+from ..viewer.folder import bytes_in
 from .allowed import RefusedError
 
 MIB = 2**20

@@ -29,7 +29,7 @@ from gleanvid.models.encoded import ClipKey
 from gleanvid.run import Run
 from gleanvid.types import StoppedError, Video, VideoTokens
 
-from ..session.work.backend import Backend, EncodedClip, Progress, Question, Sampled
+from ..jobs.backend import Backend, EncodedClip, Progress, Question, Sampled
 
 SECONDS = 90
 POLL_S = 0.1

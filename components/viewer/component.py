@@ -3,7 +3,7 @@
 What goes in
     ``value``: result of :func:`components.viewer.payload.payload` (the clip, up to 28 runs, and
     which of them are shown as A and B), with ``"runs"``, the ids of the runs in the same order.
-    ``answers``: a list of :func:`components.session.answers.answer`, small, so that it can be sent
+    ``answers``: a list of :func:`components.tokens.answers.answer`, small, so that it can be sent
     with every word of a streamed answer. A side shows the answer of its run. If that run has no
     answer, it shows the last answer whose ``side`` is this one, greyed out.
     ``pending``: message while the frames still show the previous settings; else empty.

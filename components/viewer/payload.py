@@ -24,10 +24,10 @@ from gleanvid.plots.labels import labels
 from gleanvid.run import Run
 from gleanvid.types import Video, VideoTokens
 
-from ..files.folder import trim
 from ..places import as_served
 from .arrays import Arena, pack_relevance, pack_run, rounded
 from .features import clip_features
+from .folder import trim
 from .truth import truth
 from .values import Clip, File, Geometry, Method, Tiles
 

@@ -27,7 +27,7 @@ def page(
 
     Args:
         packed: content of the viewer.
-        answers: answers of the runs; see `components.session.answers.answer`.
+        answers: answers of the runs; see `components.tokens.answers.answer`.
         title: the question or the name of the clip; it is escaped.
         about: a line below the title; it is escaped.
         silent: whether the model is an encoder, which answers no questions.

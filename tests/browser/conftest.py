@@ -67,9 +67,9 @@ def library() -> FakeBackend:
 @pytest.fixture(scope="session")
 def address(browser, clips, library):
     pytest.importorskip("gradio", reason="needs the app extra")
-    from components.panels.page import BUILT_IN_MODEL
-    from components.session.examples import Example, examples
-    from components.session.work.engine import Engine
+    from components.jobs.engine import Engine
+    from components.jobs.examples import Example, examples
+    from components.page.page import BUILT_IN_MODEL
 
     known = (("What moves?", "a square"), ("Where to?", "to the right"))
     square = Example(clips / "square.mp4", "Square", "What moves?", known)
@@ -89,7 +89,7 @@ class NoTimes(dict):
 
 @contextmanager
 def served(engine, examples, models=None, choosing=None, **launch):
-    from components.panels.page import BUILT_IN_MODEL, build_app
+    from components.page.page import BUILT_IN_MODEL, build_app
     from components.server import serving
 
     page = build_app(engine, models or [BUILT_IN_MODEL], examples, choosing=choosing)

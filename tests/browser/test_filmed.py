@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from components.panels.page import BUILT_IN_MODEL, PHOTO_MODEL
-from components.session.examples import examples
-from components.session.work.engine import Engine
-from components.session.work.local import LocalBackend
+from components.jobs.engine import Engine
+from components.jobs.examples import examples
+from components.jobs.local import LocalBackend
+from components.page.page import BUILT_IN_MODEL, PHOTO_MODEL
 from tests.browser.conftest import listen, served
 from tests.browser.steps import notice, tab
 

@@ -14,11 +14,11 @@ NAME = "tiny/model"
 
 @contextmanager
 def serving(**how):
-    from components.panels.page import BUILT_IN_MODEL
-    from components.session.choice.choosing import Choosing
-    from components.session.examples import examples
-    from components.session.work.engine import Engine
-    from components.session.work.local import BUILT_IN, LocalBackend
+    from components.jobs.engine import Engine
+    from components.jobs.examples import examples
+    from components.jobs.local import BUILT_IN, LocalBackend
+    from components.models.choosing import Choosing
+    from components.page.page import BUILT_IN_MODEL
 
     engine = Engine(LocalBackend({BUILT_IN: {"device": "cpu"}}, {"device": "cpu"}))
     choosing = Choosing(engine, device="cpu", **how)

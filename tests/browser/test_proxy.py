@@ -21,8 +21,8 @@ BELOW = {
 
 @pytest.fixture(scope="module")
 def address(browser, tmp_path_factory, pytestconfig):
-    from components.session.examples import Example
-    from components.session.work.engine import Engine
+    from components.jobs.engine import Engine
+    from components.jobs.examples import Example
 
     folder = tmp_path_factory.mktemp("proxied")
     write_clip(folder / "clip.mp4")

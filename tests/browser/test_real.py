@@ -4,10 +4,10 @@ import av
 import numpy as np
 import pytest
 
-from components.session.actions.first import RATIO
-from components.session.examples import examples
-from components.session.work.engine import Engine
-from components.session.work.local import LocalBackend
+from components.jobs.engine import Engine
+from components.jobs.examples import examples
+from components.jobs.local import LocalBackend
+from components.page.first import RATIO
 from gleanvid import GleanVID, ask
 from tests.browser.conftest import listen, served
 from tests.browser.steps import answered, notice, reply, says, upload

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from components.session.actions.take_away import web_page
+from components.export.take_away import web_page
 from tests.browser.steps import settle
 from tests.browser.viewer_case import made_case, shared_tab  # noqa: F401
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from components.session.actions import ask as asking
+from components.tokens import ask as asking
 from tests.browser.steps import ask, named, slider, until
 
 QUESTION = "What moves?"

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from components.server import serving
-from components.session.answers import answer
+from components.tokens.answers import answer
 from components.viewer.payload import publish
 from tests.browser.conftest import listen
 from tests.browser.steps import until

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from components.session.answers import answer
+from components.tokens.answers import answer
 from tests.browser.steps import settle
 from tests.browser.viewer_case import (  # noqa: F401  (fixtures)
     CELLS,

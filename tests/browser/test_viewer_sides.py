@@ -4,7 +4,7 @@ import base64
 
 import torch
 
-from components.session.answers import answer
+from components.tokens.answers import answer
 from components.viewer.payload import pack
 from gleanvid.types import Compression
 from tests.browser.alone import open_alone

@@ -20,8 +20,8 @@ def library():
 
 @pytest.fixture(scope="module")
 def address(browser, library, tmp_path_factory):
-    from components.session.examples import Example, examples
-    from components.session.work.engine import Engine
+    from components.jobs.engine import Engine
+    from components.jobs.examples import Example, examples
 
     path = tmp_path_factory.mktemp("marked") / "clip.mp4"
     write_clip(path)

@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from tests.components.fake import write_clip
+from tests.hub_fixtures import hub, published  # noqa: F401
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import numpy as np
 import torch
 
-from components.session.work.backend import Backend
+from components.jobs.backend import Backend
 from gleanvid.attribution.relevance import Relevance, normalised
 from gleanvid.cost import Cost
 from gleanvid.models.encoded import ClipKey

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.server.running import wait_until
+from tests.components.server.running import wait_until
 
 DEPLOY = Path(__file__).resolve().parents[2] / "deploy"
 

@@ -19,8 +19,8 @@ from starlette.routing import Route
 
 from components.server import serving
 from tests.components.fake import write_clip
+from tests.components.server.running import answered, ask, running, upload, wait_until
 from tests.deploy.nginx import DEPLOY, free_port, nginx
-from tests.server.running import answered, ask, running, upload, wait_until
 
 
 async def count(request: Request) -> StreamingResponse:

@@ -7,9 +7,9 @@ pytest.importorskip("gradio_client")
 import httpx
 from gradio_client import Client, handle_file
 
-from components.panels.page import build_app
+from components.jobs.engine import Engine
+from components.page.page import build_app
 from components.server import serving
-from components.session.work.engine import Engine
 from tests.components.fake import FakeBackend, write_clip
 
 

@@ -7,9 +7,9 @@ from typing import Any
 import httpx
 import pytest
 
-from components.panels.page import build_app
+from components.jobs.engine import Engine
+from components.page.page import build_app
 from components.server import serving
-from components.session.work.engine import Engine
 from tests.components.fake import FakeBackend, write_clip
 
 mcp = pytest.importorskip("mcp", reason="needs the mcp extra, which is part of the dev extra")

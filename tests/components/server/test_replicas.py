@@ -17,11 +17,11 @@ from starlette.applications import Starlette
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
+from components.jobs.engine import Engine
+from components.jobs.local import LocalBackend
+from components.jobs.queue import ModelQueue
 from components.server import replicas
 from components.server.endpoints import Calls
-from components.session.work.engine import Engine
-from components.session.work.local import LocalBackend
-from components.session.work.queue import ModelQueue
 from gleanvid.api import pipeline
 from tests.components.fake import write_clip
 

@@ -5,13 +5,13 @@ import time
 
 import pytest
 
-from components.files import exports
-from components.files.folder import bytes_in, trim
+from components.export import exports
 from components.places import ASSETS, as_served
 from components.server import serving, uploads
 from components.server.allowed import RefusedError
 from components.server.uploads import MIB, Uploads
 from components.viewer import payload as viewer
+from components.viewer.folder import bytes_in, trim
 
 pytestmark = pytest.mark.usefixtures("cache")
 

@@ -16,12 +16,12 @@ from types import SimpleNamespace
 import pytest
 import torch
 
+from components.jobs.backend import Question
+from components.jobs.engine import Engine
+from components.jobs.request import Request, Sides
 from components.server import zero
-from components.session.actions.ask import ask
-from components.session.actions.preview import preview
-from components.session.request import Request, Sides
-from components.session.work.backend import Question
-from components.session.work.engine import Engine
+from components.tokens.ask import ask
+from components.tokens.preview import preview
 from gleanvid import GleanVID
 from gleanvid.models.encoded import ClipKey
 from gleanvid.models.generation.sampling import GREEDY

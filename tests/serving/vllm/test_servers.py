@@ -6,11 +6,11 @@ The tests use fake servers with vLLM's protocol.
 import pytest
 
 import gleanvid
-from components.session.actions.ask import ask
-from components.session.choice.choosing import Choosing
-from components.session.request import Request, Sides
-from components.session.work.engine import Engine
-from components.session.work.local import LocalBackend
+from components.jobs.engine import Engine
+from components.jobs.local import LocalBackend
+from components.jobs.request import Request, Sides
+from components.models.choosing import Choosing
+from components.tokens.ask import ask
 from gleanvid.models import load_model
 from gleanvid.serving import vllm
 from gleanvid.serving.vllm.client import servers_of

@@ -1,0 +1,221 @@
+"""Export runs as files: images, tables, masks, a video with overlays, and the run itself.
+
+Every file has a folder of its own under Gradio's cache.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+import secrets
+import time
+import zipfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from fractions import Fraction
+from hashlib import blake2b
+from itertools import chain
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+from gradio.utils import get_upload_folder
+from PIL import Image
+
+from gleanvid.errors import StoppedError
+from gleanvid.evaluation.files import csv_text, finite
+from gleanvid.metrics import budget_gini, diagnostics_of
+from gleanvid.plots import contact_sheet, side_by_side
+from gleanvid.plots.labels import heading, labels
+from gleanvid.run import Run, mask_arrays
+from gleanvid.video.isolation.bounds import PARTS
+
+from ..viewer.folder import trim
+
+EXPORT_BYTES = 2**30  # maximum size of all exported files; above it the oldest are deleted
+# Maximum size of one visitor's files, so that one visitor cannot use up the space of all.
+VISITOR_BYTES = EXPORT_BYTES // 4
+_KEY = secrets.token_bytes(16)  # hash key; folder names made with it hide visitors' addresses
+LATE = "Stopped after {limit:g} seconds, the limit for files on this server. Choose fewer frames."
+Timed = Callable[[Iterable[Any]], Iterable[Any]]
+Maker = Callable[[Sequence[Run], Path, Timed], Path]
+
+
+def make(kind: str, runs: Sequence[Run], limit_s: float = math.inf, visitor: str = "") -> str:
+    """Write the viewer's runs as a file of the given ``kind``; return its path.
+
+    ``kind``: a key of ``KINDS``. ``visitor``: IP address or network of the user, whose files have a
+    size limit. Raises ``StoppedError`` if writing takes longer than ``limit_s`` seconds.
+    """
+    end = time.monotonic() + limit_s
+
+    def timed(parts: Iterable[Any]) -> Iterator[Any]:
+        for part in parts:
+            if time.monotonic() > end:
+                raise StoppedError(LATE.format(limit=limit_s))
+            yield part
+
+    return str(KINDS[kind][1](runs, new_folder(visitor), timed))
+
+
+def new_folder(visitor: str = "") -> Path:
+    """Create a folder for exported files.
+
+    Deletes the oldest exports of this visitor until the rest fits ``VISITOR_BYTES``. Then deletes
+    the oldest of all visitors until the rest fits ``EXPORT_BYTES``.
+    """
+    own = blake2b(visitor.encode(), key=_KEY, digest_size=8).hexdigest()
+    folder = Path(get_upload_folder()) / "exports" / f"{own}-{secrets.token_hex(8)}"
+    folder.mkdir(parents=True)
+    trim(folder.parent, VISITOR_BYTES, f"{own}-")
+    trim(folder.parent, EXPORT_BYTES)
+    return folder
+
+
+def sheet(runs: Sequence[Run], folder: Path, timed: Timed = iter) -> Path:
+    path = folder / "contact-sheet.png"
+    Image.fromarray(contact_sheet(runs[0], progress=timed)).save(path)
+    return path
+
+
+def units_csv(runs: Sequence[Run], folder: Path, timed: Timed = iter) -> Path:
+    """Write a CSV file with one line for every run and temporal unit."""
+    path = folder / "units.csv"
+    labelled = timed(zip(runs, labels(list(runs)), strict=True))
+    rows = [row for run, label in labelled for row in unit_rows(run, label)]
+    path.write_text(csv_text(list(rows[0]), rows), encoding="utf-8")
+    return path
+
+
+def unit_rows(run: Run, label: str) -> list[dict[str, str | float]]:
+    record, diagnostics = run.compression, diagnostics_of(run)
+    novelty = record.trace.get("novelty")
+    rows: list[dict[str, str | float]] = []
+    for unit, kept in enumerate(record.budgets.tolist()):
+        start, end = run.seconds[unit].tolist()
+        rows.append(
+            {
+                "run": label,
+                "unit": unit + 1,
+                "start_s": round(start, 4),
+                "end_s": round(end, 4),
+                "tokens_kept": kept,
+                "uniform_budget": record.num_kept / record.grid[0],
+                "novelty": "" if novelty is None else float(novelty[unit]),
+                "effective_rank": float(diagnostics.effective_rank_by_unit[unit])
+                if diagnostics
+                else "",
+                "residual_energy": float(diagnostics.residual_energy_by_unit[unit])
+                if diagnostics
+                else "",
+                "basis_rank": int(diagnostics.basis_rank[unit]) if diagnostics else "",
+            }
+        )
+    return rows
+
+
+def metrics_json(runs: Sequence[Run], folder: Path, timed: Timed = iter) -> Path:
+    """Write the settings, answer, cost and diagnostics of every run."""
+    entries = []
+    for run, label in timed(zip(runs, labels(list(runs)), strict=True)):
+        diagnostics = diagnostics_of(run)
+        entry = {"label": label} | run.summary() | {"budget_gini": budget_gini(run.compression)}
+        entries.append(entry | {"diagnostics": diagnostics.summary() if diagnostics else None})
+    path = folder / "metrics.json"
+    path.write_text(json.dumps(finite(entries), indent=2, ensure_ascii=False) + "\n", "utf-8")
+    return path
+
+
+def masks_npz(runs: Sequence[Run], folder: Path, timed: Timed = iter) -> Path:
+    """Write masks, indices of kept tokens, merge groups, budgets and scores of all runs."""
+    arrays: dict[str, Any] = {
+        "timestamps": runs[0].video.timestamps,
+        "unit_seconds": runs[0].seconds.numpy(),
+        "token_rectangles": runs[0].rectangles.numpy(),
+    }
+    for run, label in timed(zip(runs, labels(list(runs)), strict=True)):
+        own = mask_arrays(run.compression)
+        arrays |= {f"{label}/{name}": values for name, values in own.items()}
+    path = folder / "masks.npz"
+    np.savez_compressed(path, **arrays)
+    return path
+
+
+def overlay_clip(runs: Sequence[Run], folder: Path, timed: Timed = iter) -> Path:
+    """Write a video of A and B side by side: H.264 if PyAV can write it, else animated WebP."""
+    video, sides = runs[0].video, runs[:2][::-1]  # ``runs`` begins with B, then A
+    rate = max(1.0, len(video) / max(video.duration, 0.1))
+
+    def frames() -> Iterator[np.ndarray]:
+        """Yield the drawn frames one at a time: all frames in memory would take gigabytes."""
+        for frame in timed(range(len(video))):
+            yield side_by_side(sides, frame)
+
+    try:
+        return _mp4(frames(), rate, folder / "overlay.mp4")
+    except (ImportError, ValueError, OSError):  # PyAV is missing, or has no H.264 encoder
+        path = folder / "overlay.webp"
+        pictures = map(Image.fromarray, frames())
+        each = round(1000 / rate)
+        next(pictures).save(path, save_all=True, append_images=pictures, duration=each, loop=0)
+        return path
+
+
+def _mp4(frames: Iterator[np.ndarray], rate: float, path: Path) -> Path:
+    import av
+
+    first = next(frames)
+    height, width = (side - side % 2 for side in first.shape[:2])
+    with av.open(str(path), "w") as container:
+        stream = container.add_stream("libx264", rate=Fraction(rate).limit_denominator(1001))
+        stream.width, stream.height, stream.pix_fmt = width, height, "yuv420p"
+        for frame in chain([first], frames):
+            picture = av.VideoFrame.from_ndarray(frame[:height, :width], format="rgb24")
+            container.mux(stream.encode(picture))
+        container.mux(stream.encode())
+    return path
+
+
+def paper_pdf(runs: Sequence[Run], folder: Path, timed: Timed = iter) -> Path:
+    """Draw a figure for a paper: frames with kept tokens, a row per run, a column per unit."""
+    from gleanvid.plots.paper import overlays
+    from gleanvid.plots.paper.layout import paper_style
+
+    path = folder / "overlays.pdf"
+    figure = overlays(list(runs), title=heading(runs[0]), progress=timed)
+    with paper_style(), TimedFile(path, timed) as file:
+        figure.savefig(file, format="pdf")
+    return path
+
+
+class TimedFile(io.BufferedWriter):
+    """A file whose ``write`` checks the time limit; ``savefig`` writes it in many small parts."""
+
+    def __init__(self, path: Path, timed: Timed) -> None:
+        super().__init__(io.FileIO(path, "w"))
+        self._timed = timed
+
+    def write(self, part: Any) -> int:
+        return sum(super(TimedFile, self).write(each) for each in self._timed((part,)))
+
+
+def saved_run(runs: Sequence[Run], folder: Path, timed: Timed = iter) -> Path:
+    """Write the first of ``runs`` with all its data to a ZIP file, for :func:`opening.opened`."""
+    path = folder / "run.zip"
+    with TemporaryDirectory() as place, zipfile.ZipFile(path, "w") as archive:
+        runs[0].save(place)
+        for name in timed(PARTS):
+            archive.write(Path(place) / name, name)
+    return path
+
+
+KINDS: dict[str, tuple[str, Maker]] = {
+    "sheet": ("Contact sheet of run B (PNG)", sheet),
+    "clip": ("Runs A and B side by side (MP4)", overlay_clip),
+    "pdf": ("Figure of all runs in the viewer (PDF)", paper_pdf),
+    "csv": ("Metrics per temporal unit (CSV)", units_csv),
+    "json": ("Metrics (JSON)", metrics_json),
+    "npz": ("Masks (NPZ)", masks_npz),
+    "run": ("Complete run B (ZIP)", saved_run),
+}

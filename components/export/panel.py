@@ -1,0 +1,219 @@
+"""The tab Export and API: files of the runs shown, code that reproduces run B, endpoints."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import gradio as gr
+
+from gleanvid.compressors import METHODS
+from gleanvid.run import Run
+
+from ..curves.runs import GONE, measured_runs
+from ..jobs.display import explain, message, short_name, status
+from ..jobs.engine import Engine
+from ..jobs.examples import ready
+from ..jobs.queue import UPLOAD
+from ..jobs.request import Sides, can_answer
+from ..page import notice
+from ..page.events import AT_ONCE, PRIVATE, Changes, Values, mounted, script
+from ..page.page_state import Inputs, owner
+from ..page.panel import Page, Tab
+from ..page.restore import at_home
+from ..server.visitors import visitor
+from ..tokens.answers import answers
+from ..tokens.sides import TokensTab, as_pinned
+from ..viewer import modules
+from ..viewer.payload import payload
+from . import exports, opening, snippets, take_away
+
+GROUPS = {
+    "Pictures": ("sheet", "clip", "pdf"),
+    "Numbers": ("csv", "json", "npz"),
+    "Run": ("html", "run"),
+}
+TITLES = {kind: title for kind, (title, _) in exports.KINDS.items()}
+TITLES["html"] = "Viewer that works offline (HTML)"
+CODE = "Python code and a command that reproduce run B."
+API = (
+    "Three named endpoints, `/ask`, `/compress` and `/compare`, for `gradio_client` and curl. "
+    "[`/gradio_api/info`](gradio_api/info) has their types; `/healthz` says "
+    "whether the server is up."
+)
+CODE_HTML = """<div class="gv-code"></div>"""
+EXPORTS = 8  # maximum number of concurrent exports of one file type, over all visitors
+NOTHING = "There is nothing to save yet: choose a clip first."
+WRITING = "Writing {title}…"
+OPENED = "The saved run is open as run A in the viewer."
+OF_ANOTHER = (
+    "The saved run was made with {model}. After a change of settings or a new question, run A is "
+    "repeated with the model chosen above."
+)
+ELSEWHERE = f"{OPENED} Its clip is not on this server: choose a clip to change settings or ask."
+
+
+class ExportTab(Tab):
+    title = "Export and API"
+
+    def __init__(self) -> None:
+        self.files = {}
+        for group, kinds in GROUPS.items():
+            with gr.Row(elem_classes="gv-files"):
+                gr.Markdown(group, elem_classes="gv-group")
+                if group == "Pictures":
+                    self.frames = gr.Button(
+                        "Current frame of A and B (PNG)", size="sm", min_width=150
+                    )
+                for kind in kinds:
+                    self.files[kind] = gr.Button(
+                        TITLES[kind], size="sm", min_width=150, elem_classes="gv-export"
+                    )
+                if group == "Run":
+                    self.opened = gr.UploadButton(
+                        "Open a saved run (ZIP)", size="sm", min_width=150, elem_id="gv-open"
+                    )
+        self.notice = notice.panel()
+        self.file = gr.File(show_label=False, interactive=False, visible=False, elem_id="gv-file")
+        gr.Markdown(f"## Code\n{CODE}", elem_classes="gv-heading")
+        self.write = gr.Button("Write code for the current settings", size="sm", elem_id="gv-code")
+        self.code = mounted("code", CODE_HTML)
+        gr.Markdown(f"## API\n{API}", elem_classes="gv-heading")
+
+    def connect(self, page: Page) -> None:
+        self.page, inputs, outputs = page, page.inputs, page.outputs
+        save = script("saveFrames", modules.address("results/frame.js"))
+        self.frames.click(None, None, self.notice, js=save, **PRIVATE)
+        self.clip, self.count = inputs.settings["clip"], inputs.settings["frames"]
+        self.model, self.pixels = inputs.settings["model"], inputs.settings["pixels"]
+        shown, written = [outputs.runs, self.model, self.pixels], [self.notice, self.file]
+        for kind, button in self.files.items():
+            write = writing(page.engine, kind)
+            made = button.click(write, shown, written, concurrency_limit=EXPORTS, **PRIVATE)
+            made.then(None, None, None, js=script("fetchFile"))
+        lines = [self.notice, outputs.notice, outputs.ready, outputs.status, outputs.tabs]
+        settings = [self.clip, self.count, inputs.question, inputs.pinned]
+        taken = self.opened.upload(
+            self.on_open,
+            {self.opened, self.clip, self.model},
+            [*lines, *settings, *outputs.results],
+            **PRIVATE,
+        )
+        taken.success(None, self.clip, None, js=script("holdClip"), **PRIVATE)
+        inputs.when(self.write.click, self.on_code, [self.notice, self.code], **AT_ONCE)
+
+    def on_open(self, user: gr.Request, values: Values) -> Changes:
+        """Show a saved run that was uploaded as a file.
+
+        Choose its clip if that is the page's clip or an example; otherwise choose no clip.
+        """
+        engine, inputs, outputs = self.page.engine, self.page.inputs, self.page.outputs
+        try:
+            saved = opening.opened(values[self.opened])
+            own = [values[self.clip]] if values[self.clip] else []
+            run, path = at_home(engine, saved, [*own, *inputs.examples])
+            example = inputs.examples.get(path or "")
+            facts = example and example.facts
+            view = payload([run], source=path, facts=facts, question=run.question)
+        except Exception as error:
+            return {self.notice: message(explain(error), "problem")}
+        engine.pages.end_preview(owner(user))  # a preview would replace the opened run
+        engine.pages.end(owner(user), UPLOAD)
+        run_id = engine.runs.add(run, path, example)
+        sides = Sides([run_id], question=run.question, model=values[self.model])
+        opened = message(self.words(run, path, values[self.model]))
+        shown = view | {"runs": [run_id]}
+        found = answers(engine.runs, sides)
+        is_known = run.compressor["name"] in METHODS
+        return {
+            self.notice: opened,
+            outputs.notice: opened,
+            self.clip: path,
+            self.count: len(run.video) if path and self.takes(len(run.video)) else gr.skip(),
+            outputs.tabs: gr.update(selected=TokensTab.title),
+            outputs.status: status(engine, run),
+            outputs.ready: ready(example),
+            outputs.viewer: gr.update(version=0, value=shown, answers=found, pending=""),
+            outputs.runs: [run_id],
+            inputs.pinned: as_pinned(run.compressor) if is_known else "",
+            inputs.question: run.question,
+        }
+
+    def takes(self, frames: int) -> bool:
+        """Return whether this number of frames is in the range of the slider for frames."""
+        return bool(self.count.minimum <= frames <= self.count.maximum)
+
+    @staticmethod
+    def words(run: Run, path: str | None, model: str) -> str:
+        words = OPENED if path else ELSEWHERE
+        if path and run.model != model:
+            return f"{words} {OF_ANOTHER.format(model=short_name(run.model))}"
+        return words
+
+    def on_code(self, user: gr.Request, values: Values) -> Changes:
+        try:
+            code = recipe(self.page.inputs, self.page.inputs.read(values))
+        except ValueError as error:
+            return {self.notice: message(str(error), "problem")}
+        texts = {
+            "Python": snippets.python(code),
+            "Command line": snippets.command(code),
+            "curl": snippets.curl(code, address(user)),
+        }
+        return {self.notice: message(), self.code: list(texts.items())}
+
+
+def writing(engine: Engine, kind: str) -> Callable[..., Any]:
+    """Return the handler of the button that writes one kind of file."""
+    title = TITLES[kind]
+
+    def write(ids: list[str], model: str, pixels: int, user: gr.Request) -> Iterator[Any]:
+        yield message(WRITING.format(title=title)), gr.skip()
+        runs = measured_runs(engine, ids, model, pixels) if ids else []
+        if not runs:
+            yield message(GONE if ids else NOTHING, "problem"), gr.skip()
+            return
+        try:
+            sender = visitor(user.client.host if user.client else "")
+            if kind == "html":
+                path = html_file(engine, ids, model, pixels, sender)
+            else:
+                path = exports.make(kind, runs, engine.queue.deadline_s, sender)
+        except Exception as error:
+            yield message(explain(error), "problem"), gr.skip()
+            return
+        yield message(), gr.update(value=path, visible=True)
+
+    return write
+
+
+def html_file(engine: Engine, ids: list[str], model: str, pixels: int, sender: str = "") -> str:
+    """Write one HTML file with the viewer and its runs; return the path of the file."""
+    path = exports.new_folder(sender) / "gleanvid.html"
+    path.write_text(take_away.web_page_of(engine, ids, model, pixels), encoding="utf-8")
+    return str(path)
+
+
+def recipe(inputs: Inputs, values: Values) -> snippets.Recipe:
+    """Return the page's settings in the form from which snippets of code are written.
+
+    Raises ``ValueError`` if a setting is invalid; the error names the setting.
+    """
+    request = inputs.request(values)
+    return snippets.Recipe(
+        clip=Path(request.path or snippets.CLIP).name,
+        question=values[inputs.question] or "",
+        model=request.model,
+        frames=request.frames,
+        compressor=request.make_compressor(),
+        pixels=request.pixels,
+        sampling=request.sampling,
+        asks=can_answer(request.model),
+        span=(None, None) if isinstance(request.sampled, int) else request.sampled[1:],
+    )
+
+
+def address(user: gr.Request) -> str:
+    """Return the URL at which this server was reached."""
+    return str(user.request.base_url).rstrip("/") if user.request else ""

@@ -1,0 +1,260 @@
+"""What a page asks for: clip, model, compressor and options, and the runs A and B to show."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from gleanvid.compressors import COMPRESSORS, METHODS, from_settings
+from gleanvid.compressors.base import Compressor, declared_settings
+from gleanvid.errors import MALFORMED
+from gleanvid.models.encoded import ClipKey
+from gleanvid.models.generation.sampling import Sampling
+from gleanvid.run import Run
+from gleanvid.types import Video
+from gleanvid.video.plan import check_span, seconds
+
+from .backend import Sampled
+from .examples import Example
+from .local import PHOTOS
+
+
+class Range(NamedTuple):
+    """Range of the values that a page setting may have."""
+
+    least: float
+    default: float
+    most: float
+
+
+LONGEST = 10_000  # maximum length of a question in characters
+PINNED_CHARS = 10_000  # maximum length of the JSON of A's pinned settings, in characters
+SEEDS = 2**31 - 1
+NEW_TOKENS = Range(1, 64, 256)
+NONE = "none"  # value in a link for a setting that is None
+ALL_TOKENS: Mapping[str, Any] = {"name": "full"}
+# key of the setting that lists the tokens the user chose; if it is not empty, side B keeps these
+EDITED = "by_hand.keep"
+RATIO = "retention_ratio"  # every compressor has this setting
+NO_CLIP = "Choose a clip first: upload one, or take an example."
+NO_ANSWERS = "The Photo encoder answers no questions. Choose Built-in (for shapes) or a Video LLM."
+NOT_SERVED = "{title} {why}, which the Photo encoder does not have: choose another compressor."
+NO_QUESTION = "Type a question first."
+TOO_LONG = f"A question may have at most {LONGEST:,} characters; this one has {{count:,}}."
+SAMPLING = {
+    "seed": Range(0, 0, SEEDS),
+    "temperature": Range(0, 0, 2),
+    "top_p": Range(0.01, 1, 1),
+    "max_new_tokens": NEW_TOKENS,
+}
+
+
+@dataclass(frozen=True)
+class Request:
+    """Settings and clip of one request. Invalid settings raise an error only once they are used.
+
+    Attributes:
+        path: file of the clip.
+        frames: number of frames to sample.
+        model: name of the model.
+        compressor: name of the compressor.
+        settings: settings of the compressor; those not given have their defaults.
+        pixels: maximum number of pixels per frame, 0 for the model's own limit.
+        sampling: fields of :class:`Sampling`; those not given have their defaults.
+        example: the clip as an example of the app; None for other clips.
+        start: time of the first frame, as "75", "75.5" or "1:15"; empty: start of the clip.
+        end: time up to which frames are sampled; empty: end of the clip.
+    """
+
+    path: str | None
+    frames: int
+    model: str
+    compressor: str = "gleanvid"
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    pixels: int = 0
+    sampling: Mapping[str, Any] = field(default_factory=dict)
+    example: Example | None = None
+    start: str = ""
+    end: str = ""
+
+    @property
+    def sampled(self) -> int | Sampled:
+        """Return the number of frames, with the time span if it is not the whole clip.
+
+        Raises ``ValueError`` for invalid times.
+        """
+        if not self.start and not self.end:
+            return self.frames
+        first, last = (seconds(text) if text else None for text in (self.start, self.end))
+        check_span(first, last)
+        return Sampled(self.frames, first, last)
+
+    def make_compressor(self) -> Compressor:
+        """Return the compressor. Raises ``ValueError`` for settings that cannot be used."""
+        compressor = make_compressor(self.compressor, self.settings)
+        if why := refusal(self.model, compressor):
+            raise ValueError(why)
+        return compressor
+
+    def check(self) -> None:
+        """Raise ``ValueError`` for values that no widget of the page can send."""
+        clamped("frames", self.frames, 1, 1024)
+        clamped("pixels", self.pixels, 0, 2**24)
+        _ = self.sampled
+        self.checked_sampling()
+
+    def checked_sampling(self) -> Sampling:
+        """Return the generation options. Raises ``ValueError`` for values outside their ranges."""
+        for name, limits in SAMPLING.items():
+            if name in self.sampling:
+                clamped(name, self.sampling[name], limits.least, limits.most)
+        return Sampling(**self.sampling)
+
+    def missing(self, question: str) -> str:
+        """Return a sentence on why the question cannot be asked yet; empty if it can."""
+        if self.path and not can_answer(self.model):
+            return NO_ANSWERS
+        if not self.path or not isinstance(question, str) or not question.strip():
+            return NO_QUESTION if self.path else NO_CLIP
+        return TOO_LONG.format(count=len(question)) if len(question) > LONGEST else ""
+
+    def clip(self, video: Video, signals: frozenset[str] = frozenset()) -> ClipKey:
+        """Return the key under which the encoded clip is cached.
+
+        Its pixel limit holds for all frames together. ``signals``: optional signals, such as
+        "saliency", that the compressors read.
+        """
+        return ClipKey(video, self.model, self.pixels * len(video) or None, signals)
+
+
+@dataclass(frozen=True)
+class Sides:
+    """The runs on the two sides of the viewer, and the settings that their answers must have.
+
+    B has the settings of the page. A is its baseline.
+
+    Attributes:
+        runs: ids of the runs in the viewer: B, A, then earlier ones.
+        pinned: settings of A's compressor; empty for all tokens.
+        question: text in the question box. Answers to another question are outdated.
+        sampling: generation options of the page. Answers with other options are outdated.
+        version: number that grows with every change of the page's settings. Results for an earlier
+            version are not shown.
+        model: name of the page's model, empty if unknown. Answers of other models are marked.
+    """
+
+    runs: Sequence[str] = ()
+    pinned: Mapping[str, Any] | None = None
+    question: str = ""
+    sampling: Mapping[str, Any] = field(default_factory=dict)
+    version: int = 0
+    model: str = ""
+
+    @property
+    def reference(self) -> Compressor:
+        """Return the compressor of run A, the baseline."""
+        return from_settings(self.pinned or ALL_TOKENS)
+
+    def are_answered_by(self, run: Run) -> bool:
+        """Whether the run answered this question with the page's generation options.
+
+        The answer length and the temperature are compared. At a temperature above 0, top-p and the
+        seed are too.
+        """
+        question = self.question.strip()
+        is_random = bool(self.sampling.get("temperature"))
+        names = ("max_new_tokens", "temperature", *(("top_p", "seed") if is_random else ()))
+        same = (
+            run.made_with.get(name) in (None, self.sampling[name])
+            for name in names
+            if name in self.sampling
+        )
+        return bool(question) and run.question.strip() == question and all(same)
+
+
+def can_answer(model: str) -> bool:
+    return model != PHOTOS
+
+
+def refusal(model: str, compressor: Compressor) -> str:
+    """Return a sentence on why the model cannot run a compressor; empty if it can."""
+    why = lacking(model, compressor)
+    return NOT_SERVED.format(title=compressor.title, why=why) if why else ""
+
+
+def lacking(model: str, compressor: Compressor) -> str:
+    """Return why the model cannot run a compressor, as in "reads attention"; empty if it can."""
+    if can_answer(model):
+        return ""
+    if "text" in compressor.needs:
+        return "reads the question in a language model"
+    if compressor.needs:
+        return "reads attention"
+    is_inside = any(layer for layer, _ in compressor.stages)
+    return "acts inside a language model" if is_inside else ""
+
+
+def sent_settings(value: Any) -> dict[str, Any]:
+    """Return compressor settings that a page sent. The compressors check the values later.
+
+    Raises ``TypeError`` for anything but a dictionary of plain values.
+    """
+    if not isinstance(value, dict):
+        raise TypeError("settings must be a dictionary")
+    for one in value.values():
+        if not isinstance(one, bool | int | float | str | None):
+            raise TypeError(f"{type(one).__name__} is no setting: send text, number, bool or null")
+    return value
+
+
+def make_compressor(name: str, settings: Mapping[str, Any]) -> Compressor:
+    """Return a compressor with settings as a page sends them.
+
+    A page may send an integer as a float, such as 4.0. The retention ratio is ignored if the
+    compressor has a fixed one. Raises ``ValueError``, which names the setting, for a bad value.
+    """
+    if name not in METHODS:
+        raise ValueError(f"compressor={name!r} must be one of {', '.join(COMPRESSORS)}")
+    method, values = METHODS[name], dict(settings)
+    for setting, (_, kind, _) in declared_settings(method).items():
+        value = values.get(setting)
+        if kind is int and isinstance(value, float) and value.is_integer():
+            values[setting] = int(value)
+    if not has_free_ratio(method):
+        values.pop(RATIO, None)
+    return from_settings({"name": name} | values)
+
+
+def has_free_ratio(method: type[Compressor]) -> bool:
+    """Whether the retention ratio of a method can be chosen."""
+    declared = declared_settings(method)[RATIO][2]
+    return declared.low != declared.high
+
+
+def clamped(name: str, value: Any, low: float, high: float) -> float:
+    """Return ``value`` unchanged. Raises ``ValueError`` if it is no number in [low, high]."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
+        raise ValueError(f"{name}={value!r} must be in [{low:g}, {high:g}]")
+    return value
+
+
+def within(value: float | None, low: float, high: float, usual: float) -> float:
+    """Return ``value`` clamped to [low, high], or ``usual`` if it is None or NaN."""
+    if value is None or value != value:  # only NaN differs from itself
+        return usual
+    return min(max(value, low), high)
+
+
+def pinned_settings(text: str | None, model: str = "") -> dict[str, Any] | None:
+    """Return the settings of A's compressor, from the JSON that a page or link contains.
+
+    Returns None if the JSON is invalid or ``model`` cannot run the compressor. A then keeps all
+    tokens.
+    """
+    try:
+        compressor = from_settings(json.loads((text or "")[:PINNED_CHARS]))
+    except MALFORMED:
+        return None
+    return None if refusal(model, compressor) else compressor.settings()

@@ -1,0 +1,255 @@
+"""Widgets that all panels use: inputs of a request to the model, and outputs of its results."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import gradio as gr
+
+from gleanvid.compressors.base import Compressor
+from gleanvid.errors import refusing
+
+from ..jobs.display import Message, PageUpdate
+from ..jobs.examples import Example
+from ..jobs.recorded import Entry
+from ..jobs.request import (
+    EDITED,
+    RATIO,
+    Request,
+    Sides,
+    make_compressor,
+    pinned_settings,
+    sent_settings,
+    within,
+)
+from ..viewer.component import MaskViewer
+from .events import PRIVATE, Changes, Values, script
+from .method_settings import MethodSettings
+
+UNREADABLE = "The settings of the page could not be read. Load it again."
+
+
+class Gathered:
+    """The values of many widgets, packed into one value, that of :attr:`box`.
+
+    Gradio searches the whole page for each input of an event, which is slow for many inputs. So a
+    script packs the values in the browser (``assets/page/settings.js``), and the event that follows
+    has the single input :attr:`box`: {"values", "version", "live"}.
+    """
+
+    def __init__(self, widgets: Sequence[Any]) -> None:
+        self.widgets = list(widgets)
+        self.box = gr.JSON(visible=False)
+
+    def on(self, event: Callable[..., Any], name: str = "gather", **how: Any) -> Any:
+        return event(None, self.widgets, self.box, js=script(name), **PRIVATE, **how)
+
+    def read(self, sent: Any) -> dict[Any, Any]:
+        """Return the value of each widget, after the checks that Gradio applies to inputs.
+
+        Raises ``gr.Error`` if a value is invalid: a browser may send anything.
+        """
+        with refusing(partial(gr.Error, print_exception=False), UNREADABLE):
+            pairs = zip(self.widgets, sent["values"], strict=True)
+            return {widget: widget.preprocess(_checked(widget, value)) for widget, value in pairs}
+
+    @staticmethod
+    def version(sent: Any) -> int:
+        """Return the version of the sent settings: how often this page has sent them before."""
+        version = sent.get("version")
+        return version if isinstance(version, int) else 0
+
+    @staticmethod
+    def is_live(sent: Any) -> bool:
+        """Whether a live answer may follow the preview of the gathered values."""
+        return sent.get("live") is True
+
+
+def _checked(widget: Any, value: Any) -> Any:
+    """Return ``value``, limited to the range of a number box or slider.
+
+    Raises ValueError or TypeError for a value that the widget cannot have.
+    """
+    if isinstance(widget, MethodSettings):
+        return sent_settings(value)
+    if isinstance(widget, gr.Dropdown) and value not in [row[1] for row in widget.choices]:
+        raise ValueError(f"{value!r} is not one of the choices")  # Gradio accepts lists and None
+    if not isinstance(widget, gr.Slider | gr.Number):
+        return value
+    if value is not None and not isinstance(value, int | float):
+        raise TypeError(f"{value!r} is no number")
+    return within(value, widget.minimum, widget.maximum, widget.value)  # type: ignore[arg-type]
+
+
+def owner(user: gr.Request) -> str:
+    """Return the session id of the page that sent an event."""
+    return str(user.session_hash)
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """The widgets that hold the clip, the question and the settings of a request."""
+
+    settings: Mapping[str, Any]  # key in a link -> widget
+    parts: Sequence[MethodSettings]  # widgets with the settings of the compressors
+    defaults: Mapping[str, Any]  # key in a link -> default of a compressor's setting
+    question: gr.Textbox
+    pinned: gr.Textbox  # compressor of side A as JSON; empty: all tokens
+    runs: gr.State  # ids of the runs in the viewer: B, A, then others
+    shelf: gr.State  # uploaded clips: path -> thumbnail
+    both: gr.Checkbox  # whether to answer with the compressor of A, too
+    examples: Mapping[str, Example]  # path of a clip -> its example
+    recordings: Mapping[str, Entry]  # name in the menu of models -> recording
+    gathered: Gathered  # values of all settings, the question and side A
+
+    def when(self, event: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
+        """On ``event``, gather the current settings; then call the handler as in :meth:`after`."""
+        return self.after(self.gathered.on(event).then, *arguments, **options)
+
+    def after(
+        self,
+        event: Callable[..., Any],
+        handler: Callable[..., Any],
+        outputs: Sequence[Any],
+        also: Sequence[Any] = (),
+        **how: Any,
+    ) -> Any:
+        """On ``event``, call ``handler`` with the last settings that the browser gathered.
+
+        The handler unpacks them by :meth:`read`. ``also``: further inputs of the handler. ``how``:
+        options of the event.
+        """
+        inputs = {self.gathered.box, self.settings["clip"], self.runs, *also}
+        return event(handler, inputs, list(outputs), **how)
+
+    def read(self, values: Values) -> Values:
+        """Return all inputs of an event by widget, with those unpacked from ``gathered.box``."""
+        return {**values, **self.gathered.read(values[self.gathered.box])}
+
+    def by_key(self, values: Values) -> dict[str, Any]:
+        """Return all settings by their key in a link."""
+        own = dict(self.defaults)
+        for part in self.parts:
+            own |= {key: value for key, value in values[part].items() if key in own}
+        return own | {key: values[widget] for key, widget in self.settings.items()}
+
+    def request(self, values: Values) -> Request:
+        settings = self.by_key(values)
+        method = EDITED.partition(".")[0] if settings.get(EDITED) else settings["compressor"]
+        recording = self.recordings.get(settings["model"])
+        return Request(
+            path=recording.path if recording else settings["clip"],
+            frames=int(settings["frames"] or 0),
+            model=settings["model"],
+            compressor=method,
+            settings=_own_settings(method, settings) | {RATIO: settings[RATIO]},
+            pixels=int(settings["pixels"] or 0),
+            sampling={
+                "seed": settings["seed"],
+                "temperature": settings["temperature"],
+                "top_p": settings["top_p"],
+                "max_new_tokens": int(settings["new_tokens"] or 0),
+            },
+            example=None if recording else self.examples.get(settings["clip"]),
+            start=(settings["from"] or "").strip(),
+            end=(settings["to"] or "").strip(),
+        )
+
+    def sides(self, values: Values) -> Sides:
+        model = values[self.settings["model"]]
+        return Sides(
+            runs=values[self.runs] or [],
+            pinned=pinned_settings(values[self.pinned], model),
+            question=values[self.question] or "",
+            sampling=self.request(values).sampling,
+            version=self.gathered.version(values[self.gathered.box]),
+            model=model,
+        )
+
+    def maker(self, values: Values) -> Callable[[str, float], Compressor]:
+        """Return a function that makes a compressor from its name and a retention ratio.
+
+        All other settings of the compressor have their values on the page.
+        """
+        settings = self.by_key(values)
+
+        def make(method: str, ratio: float) -> Compressor:
+            return make_compressor(method, _own_settings(method, settings) | {RATIO: ratio})
+
+        return make
+
+
+def _own_settings(method: str, settings: Mapping[str, Any]) -> dict[str, Any]:
+    prefix = f"{method}."
+    return {
+        key.removeprefix(prefix): value for key, value in settings.items() if key.startswith(prefix)
+    }
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """The widgets that show results."""
+
+    notice: gr.HTML
+    viewer: MaskViewer
+    runs: gr.State  # the same widget as Inputs.runs
+    status: gr.HTML
+    ready: gr.HTML  # suggested questions about the clip
+    tabs: gr.Tabs
+    starters: tuple[gr.Button, ...]  # buttons that start a job on the model
+    stoppers: tuple[gr.Button, ...]  # buttons that end the job of their panel
+
+    def changes(self, update: PageUpdate, version: int = 0) -> Changes:
+        """Return the new widget values that show an update of the page.
+
+        ``version``: version of the settings from which the update was computed. The browser ignores
+        updates of an older version than it shows; 0 is never ignored.
+        """
+        filled = {
+            self.notice: self.versioned(update.notice, version),
+            self.runs: update.runs,
+            self.status: update.status,
+        }
+        changed: Changes = {widget: value for widget, value in filled.items() if value is not None}
+        pending = "" if update.viewer is not None else update.pending
+        viewer = {"value": update.viewer, "answers": update.answers, "pending": pending}
+        props: dict[str, Any] = {name: prop for name, prop in viewer.items() if prop is not None}
+        if props:
+            changed[self.viewer] = gr.update(version=version, **props)
+        return changed | (self.working(False) if update.done else {})
+
+    @staticmethod
+    def versioned(notice: Message | None, version: int) -> dict[str, Any] | None:
+        return None if notice is None else {**notice, "version": version}
+
+    @property
+    def changed(self) -> list[Any]:
+        """All widgets that :meth:`changes` may change."""
+        return [*self.previewed, *self.buttons]
+
+    @property
+    def previewed(self) -> list[Any]:
+        """Widgets that a preview may change. Keep the list short: each one costs rendering time."""
+        return [self.notice, self.viewer, self.runs, self.status]
+
+    @property
+    def results(self) -> list[Any]:
+        """Widgets that :meth:`cleared` empties."""
+        return [self.viewer, self.runs]
+
+    def cleared(self) -> Changes:
+        nothing = gr.update(version=0, value=None, answers=[], pending="")
+        return {self.viewer: nothing, self.runs: []}
+
+    @property
+    def buttons(self) -> list[Any]:
+        return [*self.starters, *self.stoppers]
+
+    def working(self, running: bool, stop: gr.Button | None = None) -> Changes:
+        """While a job runs, enable only ``stop``; otherwise enable all buttons that start a job."""
+        begin = dict.fromkeys(self.starters, gr.update(interactive=not running))
+        end = {button: gr.update(interactive=button is stop) for button in self.stoppers}
+        return begin | end

@@ -1,0 +1,42 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from components.jobs import examples
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "a.mp4").write_bytes(b"a clip")
+    (tmp_path / "b.mp4").write_bytes(b"another clip")
+    listed = [{"file": name, "title": name, "question": "What?"} for name in ("a.mp4", "b.mp4")]
+    (tmp_path / "clips.json").write_text(json.dumps(listed))
+    questions = [
+        {"question": "What colour?", "answer": "red", "options": ["red", "blue"]},
+        {"text": "What shape?", "answer": "cross"},
+    ]
+    (tmp_path / "a.json").write_text(json.dumps({"questions": questions, "things": []}))
+    return tmp_path
+
+
+def test_upload_with_the_file_name_of_an_example_has_no_right_answers(folder, tmp_path_factory):
+    shown = examples.examples(folder)
+    first = examples.example_of(shown, str(folder / "a.mp4"))
+    assert first.expected(" What shape? ") == "cross" and first.expected("Else?") is None
+    assert examples.example_of(shown, str(folder / "b.mp4")).expected("What shape?") is None
+    other = tmp_path_factory.mktemp("up") / "a.mp4"
+    other.write_bytes(b"some upload of the same name")
+    assert examples.example_of(shown, str(other)) is examples.example_of(shown, None) is None
+
+
+def test_clip_switches_between_built_in_model_and_photo_encoder_but_not_from_other_models(folder):
+    glimpse, filmed = examples.examples(folder)
+    offered = ["builtin", "mobilenet_v2", "a/b"]
+    assert examples.model_for(filmed, "builtin", offered) == "mobilenet_v2"
+    assert examples.model_for(None, "builtin", offered) == "mobilenet_v2"
+    assert examples.model_for(glimpse, "mobilenet_v2", offered) == "builtin"
+    assert examples.model_for(glimpse, "a/b", offered) == examples.model_for(None, "a/b", offered)
+    assert examples.model_for(None, "a/b", offered) == "a/b"
+    assert examples.model_for(None, "builtin", ["builtin"]) == "builtin"

@@ -1,0 +1,106 @@
+from __future__ import annotations
+
+import gradio as gr
+import pytest
+
+from components import launch
+from components.jobs.local import BUILT_IN, PHOTOS
+from components.server.endpoints import Calls
+from gleanvid.errors import BusyError
+from gleanvid.types import ModelError
+from tests.components.models.test_choosing import NAME, scarce
+from tests.components.models.test_picker import panel_of
+from tests.local_hub import Repository
+
+
+def started_with(*words):
+    """Return the ``Choosing`` of a private server started with these options.
+
+    The built-in model is loaded.
+    """
+    options = launch.parse([*words, "--device", "cpu"])
+    engine = launch.make_engine(options)
+    engine.model(BUILT_IN)
+    return launch.make_choosing(engine, options)
+
+
+def progress_of_first_model(choice):
+    choice.start()
+    return list(choice.progress())
+
+
+def test_first_model_is_loaded_with_the_options_of_the_command_line(hub, monkeypatch, capsys):
+    """The operator may load a model that seems too large; the terminal shows each stage once."""
+    scarce(monkeypatch)
+    hub.repositories[NAME].pause_s = 0.01
+    choice = started_with("--model", NAME, "--dtype", "bfloat16")
+    with pytest.raises(BusyError, match=f"{NAME} is being loaded"):
+        choice.begin("another/model")
+    assert not hub.requests
+    choice.start()
+    launch.report_choice(choice)
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("* Looking up") and lines[-1] == f"* {NAME} is ready."
+    assert sum("Downloading" in line for line in lines) == 1
+    assert choice.engine.name == NAME and choice.engine.knows(NAME)
+    assert str(choice.engine.loaded().hf_model.dtype) == "torch.bfloat16"
+
+
+def progress_and_chosen_models(panel, **query):
+    """Load a page; return the texts of the progress bar and the models chosen in the menu."""
+    user = gr.Request(session_hash="page", query_params=query)
+    items = [
+        item for change in panel.on_first(user) if change != gr.skip() for item in change.items()
+    ]
+    texts = [value["text"] for widget, value in items if widget is panel.bar]
+    return texts, [value["value"] for widget, value in items if widget is panel.menu]
+
+
+def test_page_shows_loading_of_the_first_model_and_chooses_it_once_it_is_loaded(hub):
+    choice = started_with("--model", NAME)
+    panel = panel_of(choice)
+    choice.start()
+    texts, models = progress_and_chosen_models(panel)
+    assert texts[0].startswith("Looking up") and texts[-1] == f"{NAME} is ready."
+    assert models == [NAME]
+    assert progress_and_chosen_models(panel) == ([], [NAME])  # page opened after the model loaded
+    # A page whose link names another model keeps that model.
+    assert progress_and_chosen_models(panel, model=BUILT_IN) == ([], [])
+
+
+def test_failure_to_load_the_first_model_is_shown_and_the_built_in_model_answers(hub):
+    hub.repositories[NAME].gated = True
+    choice = started_with("--model", NAME)
+    panel, last = panel_of(choice), progress_of_first_model(choice)[-1]
+    assert last.stage == "failed" and "accept its terms" in last.text
+    assert choice.engine.name == BUILT_IN and progress_and_chosen_models(panel) == ([last.text], [])
+
+
+def test_endpoints_refuse_the_first_model_until_it_is_loaded(hub, monkeypatch):
+    monkeypatch.setattr("components.server.endpoints.uploaded", lambda video: video)
+    choice = started_with("--model", NAME)
+    calls = Calls(choice.engine, [BUILT_IN], 32, coming=NAME)
+
+    def asked(model):
+        return calls._request("clip.mp4", 8, model, "uniform", 0.5, None, {}).model
+
+    for model in ("", NAME):
+        with pytest.raises(gr.Error, match=f"{NAME} is not loaded yet"):
+            asked(model)
+    with pytest.raises(gr.Error, match="must be one of builtin"):
+        asked("another/model")
+    assert asked(BUILT_IN) == BUILT_IN
+    progress_of_first_model(choice)
+    assert asked("") == NAME
+
+
+def test_public_server_loads_every_model_before_its_page_is_served(hub, published):
+    hub.repositories["other/model"] = Repository(published)
+    words = ["--public", "--model", NAME, "--offer", "other/model", "--device", "cpu"]
+    options = launch.parse(words)
+    engine, before = launch.make_engine(options), len(hub.requests)
+    assert engine.name == NAME and engine.model(BUILT_IN) and engine.model(PHOTOS)
+    assert all(engine.holds(name) for name in launch.names(options)) and len(hub.requests) == before
+    hub.repositories["other/gated"] = Repository(published, gated=True)
+    with pytest.raises(ModelError, match="accept its terms"):
+        launch.make_engine(launch.parse(["--public", "--offer", "other/gated", "--device", "cpu"]))

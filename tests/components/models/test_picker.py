@@ -1,0 +1,31 @@
+from __future__ import annotations
+
+import gradio as gr
+import pytest
+
+from components.jobs.engine import Engine
+from components.models import picker
+from components.models.choosing import Choosing
+from components.models.picker import ModelPicker
+from tests.components.fake import FakeBackend
+
+
+def panel_of(choosing):
+    with gr.Blocks():
+        menu = gr.Dropdown([("Built-in", "builtin")], value="builtin")
+        panel = ModelPicker(choosing, picker.button(), menu)
+        panel.frames, panel.notice = gr.Slider(4, 32), gr.HTML()
+    return panel
+
+
+@pytest.mark.parametrize("typed", [" a/b ", "https://huggingface.co/a/b/"])
+def test_loaded_model_can_be_chosen_on_every_page(monkeypatch, typed):
+    panel = panel_of(Choosing(Engine(FakeBackend()), device="cpu"))
+    monkeypatch.setattr(Engine, "holds", lambda *_: True)
+    monkeypatch.setattr(Engine, "model", lambda *_: None)
+    *_, last = panel.on_load({panel.name: typed, panel.frames: 32})
+    assert last[panel.menu]["value"] == "a/b" and last[panel.bar]["text"] == "a/b is ready."
+    assert panel.choosing.choices == [("Built-in", "builtin"), ("a/b", "a/b")]
+    assert panel.menu.preprocess("a/b") == "a/b"
+    (problem,) = panel.on_load({panel.name: " ", panel.frames: 32})
+    assert problem[panel.bar]["failed"]

@@ -1,1 +1,0 @@
-from tests.hub_fixtures import hub, published  # noqa: F401
