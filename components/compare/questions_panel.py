@@ -7,7 +7,6 @@ from pathlib import Path
 import gradio as gr
 
 from gleanvid.errors import MALFORMED
-from gleanvid.evaluation.benchmarks.own_list import OwnList
 
 from ..jobs.display import message
 from ..page import notice
@@ -61,6 +60,9 @@ class QuestionsPanel(Panel):
 
     def on_file(self, values: Values) -> Changes:
         """List the questions of a file; skip those about clips not on the page."""
+        # Imports transformers, for which the first page must not wait.
+        from gleanvid.evaluation.benchmarks.own_list import OwnList
+
         path = Path(values[self.file])
         try:
             if path.stat().st_size > FILE_BYTES:

@@ -16,7 +16,7 @@ EDITED = "by_hand.keep"
 @pytest.fixture(name="page")
 def edited_page(fresh, address):
     """Page with the example "Square" at ratio 0.5, on which the tokens of B are being edited."""
-    fresh.goto(f"{address}/?clip=square.mp4&ratio=0.5")
+    fresh.goto(f"{address}/?clip=square.mp4&retention_ratio=0.5")
     named(fresh, "b", "GleanVID 50 %")
     fresh.press(".gv-scrub", "Home")
     fresh.get_by_role("button", name="Edit B").click()

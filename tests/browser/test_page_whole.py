@@ -38,7 +38,7 @@ MAIN = {  # tab -> elements that have to be visible on it
     "Curves": ("#gv-budget .main-svg >> nth=0", "#gv-effective_rank .main-svg >> nth=0"),
     "Compare": ("#gv-methods", "#gv-compare-start"),
     "Export and API": (".gv-files button >> nth=0", "#gv-open"),
-    "About": (".gv-story canvas >> nth=0", ".gv-about table >> nth=0"),
+    "About": (".gv-story canvas >> nth=0", ".gv-about >> nth=0"),
 }
 
 

@@ -55,7 +55,7 @@ def answered_by(engine, name):
 
 
 def test_model_is_downloaded_and_loaded_while_the_built_in_model_answers(choice, engine, hub):
-    hub.repositories[NAME].pause_s = 0.01
+    hub.repositories[NAME].pause_s = 0.05
     before = []
     steps = follow(
         choice, NAME, "downloading", lambda: before.append(answered_by(engine, BUILT_IN))

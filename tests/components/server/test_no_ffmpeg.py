@@ -25,7 +25,7 @@ def test_uploaded_clip_is_passed_on_without_conversion(tmp_path):
     path = tmp_path / "a.mkv"
     write_clip(path)
     with gr.Blocks():
-        file = clip.ClipPanel([Example(path, "A", "What?")], {}).file
+        file = clip.ClipPanel([Example(path, "A", "What?")]).file
     shown = file.postprocess(str(path))
     assert shown is not None and shown.path == str(path)
     given = file.preprocess(FileData(path=str(path), orig_name=path.name))

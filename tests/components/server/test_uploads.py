@@ -105,7 +105,7 @@ def test_oldest_files_and_folders_are_deleted_first(cache):
 def test_exports_and_viewer_files_together_stay_within_the_size_limit(cache, monkeypatch):
     monkeypatch.setattr(exports, "EXPORT_BYTES", 25)
     monkeypatch.setattr(viewer, "FOLDER_BYTES", 25)
-    monkeypatch.setitem(exports.KINDS, "x", ("", lambda runs, at: written(at / "x")))
+    monkeypatch.setitem(exports.KINDS, "x", ("", lambda runs, at, timed: written(at / "x")))
     made = [exports.make("x", []) for _ in range(9)]
     assert os.path.exists(made[-1]) and bytes_in(cache / "exports") <= 25 + 10
     for number in range(9):
@@ -115,7 +115,7 @@ def test_exports_and_viewer_files_together_stay_within_the_size_limit(cache, mon
 
 def test_exports_of_one_visitor_do_not_evict_exports_of_another_visitor(cache, monkeypatch):
     monkeypatch.setattr(exports, "VISITOR_BYTES", 25)
-    monkeypatch.setitem(exports.KINDS, "x", ("", lambda runs, at: written(at / "x")))
+    monkeypatch.setitem(exports.KINDS, "x", ("", lambda runs, at, timed: written(at / "x")))
     first = exports.make("x", [], visitor="10.0.0.1")
     others = [exports.make("x", [], visitor="10.0.0.2") for _ in range(9)]
     left = [name for name in others if os.path.exists(name)]
