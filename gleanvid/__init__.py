@@ -15,7 +15,7 @@ _HOME = {
     "Compression": "types",
     "Compressor": "compressors.base",
     "Cost": "cost",
-    "Frames": "arguments",
+    "Frames": "api.arguments",
     "FullTokens": "compressors.full_tokens",
     "GleanVID": "compressors.gleanvid",
     "Least": "metrics.least",

@@ -10,7 +10,7 @@ from gleanvid.compressors.gleanvid import GleanVID
 from gleanvid.types import VideoTokens
 from tests.golden.inputs import video_features
 
-CASES = json.loads((Path(__file__).parents[1] / "golden" / "gleanvid.json").read_text())["cases"]
+CASES = json.loads((Path(__file__).parents[2] / "golden" / "gleanvid.json").read_text())["cases"]
 SETTINGS = {
     "history": "novelty_history",
     "rank": "debias_rank",
