@@ -39,7 +39,7 @@ def html_writer(file: str | None) -> Callable[[Sequence[Any], Any], None]:
     """
     if not file:
         return lambda runs, model: None
-    take_away = app_module("session.actions.take_away")
+    take_away = app_module("export.take_away")
 
     def write(runs: Sequence[Any], model: Any) -> None:
         from gleanvid.api.pipeline import remembered
