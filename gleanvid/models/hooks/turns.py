@@ -15,7 +15,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from gleanvid.models.hooks.decoding import Prefilled, passed_cache
+from gleanvid.models.hooks.decoding import Prefilled
 from gleanvid.models.hooks.sequence import Plan
 from gleanvid.types import ModelError
 
@@ -132,4 +132,7 @@ def restored(output: Any, ids: Tensor, read: int) -> Any:
 
 def cache_of(output: Any) -> Any:
     """Return the key/value cache in the output of a language model."""
-    return passed_cache(output) if isinstance(output, Mapping) else None
+    if not isinstance(output, Mapping):
+        return None
+    # transformers 5.24 warns where the old name is read
+    return output.get("cache") if "cache" in output else output.get("past_key_values")
