@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from gleanvid.compressors.base import Compressor
-from gleanvid.models.hooks.decoding import passed_cache
+from gleanvid.models.hooks.decoding import cached_length, passed_cache
 from gleanvid.models.hooks.layers import LayerHooks
 from gleanvid.models.hooks.layout import Layout
 from gleanvid.models.hooks.prefill import Prefill
@@ -227,7 +227,8 @@ def _watched_generate(hf_model: Any, hook: PromptHook) -> Iterator[None]:
 def _generate(original: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Call ``original``, transformers' generate(), whose cache may hold a compressed prompt."""
     cache = passed_cache(kwargs)
-    prompt = None if cache is None else prompt_in(cache)
+    # a cache that was reset for another prompt still has the plan of the one before
+    prompt = prompt_in(cache) if cached_length(cache) else None
     if prompt is None:
         return original(*args, **kwargs)
     ids = kwargs.get("input_ids", kwargs.get("inputs", args[0] if args else None))

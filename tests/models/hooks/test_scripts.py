@@ -8,7 +8,7 @@ from copy import deepcopy
 
 import pytest
 import torch
-from transformers import DynamicCache
+from transformers import DynamicCache, StaticCache
 
 from gleanvid.models import compressing
 from gleanvid.types import ModelError
@@ -130,6 +130,17 @@ def test_cache_of_a_compressed_prompt_goes_on_in_another_block_and_is_refused_ou
         adapter.hf_model, inputs, kept, ids[:, inputs["input_ids"].shape[1] :]
     )
     torch.testing.assert_close(again.logits[0], expected[:, -1], atol=1e-4, rtol=0)
+
+
+def test_cache_that_was_reset_reads_another_prompt_whole(qwen3):
+    first, second = (model_inputs(qwen3, [question]) for question in QUESTIONS)
+    cache = StaticCache(config=qwen3.text_config, max_cache_len=256)
+    with compressing(qwen3.hf_model, QUARTER):
+        expected = generate(qwen3, second, 2).logits
+        generate(qwen3, {**first, "past_key_values": cache}, 2)
+        cache.reset()
+        found = generate(qwen3, {**second, "past_key_values": cache}, 2).logits
+    torch.testing.assert_close(found, expected, atol=1e-4, rtol=0)
 
 
 def test_ids_of_part_of_the_conversation_are_refused(qwen3):
