@@ -128,7 +128,7 @@ def command_line() -> str:
     parts = [
         "# Command line",
         "Every command with its options, as `gleanvid COMMAND --help` prints them. The settings of "
-        "a compressor are options of `ask`, `compress`, `count` and `relevance`. This page lists "
+        "a compressor are options of `ask`, `compress` and `relevance`. This page lists "
         "those of GleanVID; `gleanvid ask --compressor vidcom2 --help` lists those of VidCom2, and "
         "likewise for every other method.",
     ]

@@ -8,7 +8,7 @@ importing the package costs nothing and needs only what is used.
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 _HOME = {
     "COMPRESSORS": "compressors",
@@ -77,13 +77,15 @@ if TYPE_CHECKING:
     from gleanvid.types import VideoTokens as VideoTokens
     from gleanvid.video import read_video as read_video
 
+    __version__: str
+else:  # type checkers would take any name for one of the package
 
-def __getattr__(name: str) -> Any:
-    if name == "__version__":  # defined only in pyproject.toml
-        return import_module("importlib.metadata").version("gleanvid")
-    if name not in _HOME:
-        raise AttributeError(f"module 'gleanvid' has no attribute {name!r}")
-    return getattr(import_module(f"gleanvid.{_HOME[name]}"), name)
+    def __getattr__(name: str) -> object:
+        if name == "__version__":  # defined only in pyproject.toml
+            return import_module("importlib.metadata").version("gleanvid")
+        if name not in _HOME:
+            raise AttributeError(f"module 'gleanvid' has no attribute {name!r}")
+        return getattr(import_module(f"gleanvid.{_HOME[name]}"), name)
 
 
 def __dir__() -> list[str]:

@@ -54,7 +54,7 @@ def wheel(tmp_path_factory):
         shutil.copytree(ROOT / name, folder / name, ignore=left_out)
     (folder / "assets" / "docs").mkdir()  # a minimal copy of the output of `make docs`
     (folder / "assets" / "docs" / "index.html").write_text("<h1>Documentation</h1>")
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
+    for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, folder)
     build = "from setuptools import build_meta; print(build_meta.build_wheel('dist'))"
     out = run(sys.executable, "-c", build, cwd=folder)
@@ -170,6 +170,18 @@ def test_app_starts_from_the_generated_hugging_face_space_folder(served_space):
     kinds = re.findall(r"^\*\.(\w+) filter=lfs", (space / ".gitattributes").read_text(), re.M)
     large = {p.suffix[1:] for p in space.rglob("*") if p.is_file() and _is_binary(p)}
     assert large == set(kinds)
+
+
+def test_type_checkers_read_the_installed_package(installed, tmp_path):
+    code = "import gleanvid\nfrom gleanvid import plots\n"
+    code += "reveal_type(gleanvid.ask('a', 'b').compression.keep)\n"
+    code += "reveal_type(plots.contact_sheet)\ngleanvid.GleanVId\n"
+    (tmp_path / "own.py").write_text(code)
+    words = [sys.executable, "-m", "mypy", "--python-executable", installed / "bin" / "python"]
+    told = subprocess.run([*words, "own.py"], cwd=tmp_path, capture_output=True, text=True).stdout
+    assert 'own.py:3: note: Revealed type is "torch._tensor.Tensor"' in told, told
+    assert 'own.py:4: note: Revealed type is "def (run: gleanvid.run.Run' in told, told
+    assert 'own.py:5: error: Module has no attribute "GleanVId"' in told, told
 
 
 def _is_binary(path):

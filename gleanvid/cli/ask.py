@@ -16,7 +16,7 @@ from gleanvid.errors import printable
 
 def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     """Add the options of the command."""
-    shared.add_question(parser)
+    shared.add_question(parser, words)
     shared.add_compressor(parser, words)
     parser.add_argument(
         "--save",

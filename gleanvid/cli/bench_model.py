@@ -30,7 +30,7 @@ def add(commands: Any, words: Sequence[str]) -> None:
         help="use random weights, which --config requires; nothing is downloaded",
     )
     parser.add_argument("--frames", default="32", help="numbers of frames, comma-separated")
-    parser.add_argument("--retention-ratio", default="0.25", help=shared.RATIOS)
+    parser.add_argument("--retention-ratio", help=shared.RATIOS)
     parser.add_argument("--compressor", default=_NAMES, help=shared.NAMES)
     parser.add_argument("--video", help="video file to measure with (default: synthetic frames)")
     parser.add_argument(

@@ -22,7 +22,7 @@ def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     _add_benchmark(parser, words)
     names = f"{shared.NAMES}; settings in brackets: 'holitom(tau=0.65)'"
     parser.add_argument("--compressor", default="gleanvid", help=names)
-    parser.add_argument("--retention-ratio", default="0.25", help=shared.RATIOS)
+    parser.add_argument("--retention-ratio", help=shared.RATIOS)
     parser.add_argument(
         "--num-frames", "--frames", type=int, help="number of frames sampled from each clip"
     )

@@ -13,7 +13,19 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
-MISSING = "LMMs-Eval is not installed. Install it with the extra eval: pip install '.[eval]'"
+USAGE = """\
+usage: gleanvid lmms-eval --model MODEL --model_args NAME=VALUE,... --tasks TASKS --output_path DIR
+
+Run LMMs-Eval on a model whose visual tokens are compressed. Answers are kept in DIR: the same
+command goes on from there.
+
+  --model        gleanvid_qwen3_vl, gleanvid_llava_onevision or gleanvid_llava_video
+  --model_args   pretrained=Qwen/Qwen3-VL-8B-Instruct,compressor=gleanvid,retention_ratio=0.25;
+                 also num_frames, settings of the compressor, and options of gleanvid.load_model
+
+All other options are those of LMMs-Eval{where}
+"""
+INSTALL = "Install it with the extra eval: pip install '.[eval]'"
 
 
 def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
@@ -23,10 +35,20 @@ def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     parser.set_defaults(run=_lmms_eval)
 
 
+def _help() -> int:
+    """Print the options of this command, and those of LMMs-Eval if it is installed."""
+    is_here = find_spec("lmms_eval") is not None
+    print(USAGE.format(where=":" if is_here else f", which is not here. {INSTALL}"), flush=True)
+    words = [sys.executable, "-m", "lmms_eval", "--help"]
+    return subprocess.run(words, check=False).returncode if is_here else 0
+
+
 def _lmms_eval(options: argparse.Namespace) -> int:
+    if {"-h", "--help"} & {*options.arguments}:
+        return _help()
     arguments, folder = with_journal(options.arguments)
     if find_spec("lmms_eval") is None:
-        raise ValueError(MISSING)
+        raise ValueError(f"LMMs-Eval is not installed. {INSTALL}")
     before = _results(folder)
     code = subprocess.run([sys.executable, "-m", "lmms_eval", *arguments], check=False).returncode
     written = _results(folder) - before

@@ -22,7 +22,12 @@ if TYPE_CHECKING:
 NAMES = "compressor names, comma-separated, or all"
 RATIO = "fraction of the visual tokens to keep, in (0, 1]"
 ONE_RATIO = "retention ratio in (0, 1] of all methods (default: the one in brackets, else 0.25)"
-RATIOS = "retention ratios in (0, 1], comma-separated"
+RATIOS = "retention ratios in (0, 1], comma-separated (default: the one in brackets, else 0.25)"
+SAMPLING: dict[str, tuple[type, Any, str]] = {  # setting -> type, default, help
+    "temperature": (float, 0.0, "sampling temperature of the answer; 0 = greedy decoding"),
+    "top_p": (float, 1.0, "nucleus sampling: cumulative probability of the tokens sampled from"),
+    "seed": (int, None, "random seed for sampling the answer"),
+}
 LOADING = {  # keyword of load_model -> its type
     "device": str,
     "dtype": str,
@@ -61,8 +66,11 @@ def load_plugins(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
         plugins.load(name)
 
 
-def add_question(parser: argparse.ArgumentParser) -> None:
-    """Add the video, the question, and the options for reading and answering."""
+def add_question(parser: argparse.ArgumentParser, words: Sequence[str] = ()) -> None:
+    """Add the video, the question, and the options for reading and answering.
+
+    ``words``: the command line, if options of :func:`add_compressor` follow.
+    """
     parser.add_argument("video", help="path of a video or an image")
     parser.add_argument("question", help="question about the video")
     add_frames(parser)
@@ -72,21 +80,30 @@ def add_question(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--max-new-tokens", type=int, default=64, help="maximum answer length in tokens"
     )
-    add = parser.add_argument_group("sampling").add_argument
-    add(
-        "--sampling-temperature",
-        type=float,
-        default=0.0,
-        help="sampling temperature of the answer; 0 = greedy decoding",
-    )
-    add(
-        "--sampling-top-p",
-        type=float,
-        default=1.0,
-        help="nucleus sampling: cumulative probability of the tokens sampled from",
-    )
-    add("--sampling-seed", type=int, help="random seed for sampling the answer")
+    _add_sampling(parser, _named_method(words))
     add_model(parser)
+
+
+def _add_sampling(parser: argparse.ArgumentParser, method: Any) -> None:
+    """Add the sampling options under two names, such as ``--sampling-seed`` and ``--seed``.
+
+    The short name is refused if it is a setting of ``method``, too.
+    """
+    from gleanvid.compressors import declared_settings
+
+    add = parser.add_argument_group("sampling").add_argument
+    for name, (kind, default, about) in SAMPLING.items():
+        short = "--" + name.replace("_", "-")
+        long, is_taken = "--sampling" + short[1:], name in declared_settings(type(method))
+        flags = [long] if is_taken else [long, short]
+        add(*flags, type=kind, default=default, help=about, dest=f"sampling_{name}")
+        if is_taken:
+            advice = f"write {long}, or {method.name}({name}=...) for that of the compressor"
+            add(short, type=partial(_refuse, advice), help=argparse.SUPPRESS)
+
+
+def _refuse(advice: str, text: str) -> None:
+    raise argparse.ArgumentTypeError(advice)
 
 
 def add_frames(parser: argparse.ArgumentParser, video: str = "the video") -> None:
@@ -118,8 +135,13 @@ def whole_numbers(name: str, listed: str) -> list[int]:
     return [int(part) for part in parts]
 
 
-def ratios(listed: str) -> list[float]:
-    """Parse comma-separated retention ratios. Raises ``ValueError`` outside (0, 1]."""
+def ratios(listed: str | None) -> Sequence[float | None]:
+    """Parse comma-separated retention ratios; (None,) without any.
+
+    Raises ``ValueError`` outside (0, 1].
+    """
+    if listed is None:
+        return (None,)
     try:
         found = [float(part) for part in listed.split(",")]
     except ValueError:
@@ -135,8 +157,7 @@ def sampling(options: argparse.Namespace) -> Sampling:
     from gleanvid.models.generation.sampling import Sampling
 
     # The options have the prefix ``sampling_``: compressors may have settings of these names.
-    names = ("temperature", "top_p", "seed")
-    drawing = {name: getattr(options, f"sampling_{name}") for name in names}
+    drawing = {name: getattr(options, f"sampling_{name}") for name in SAMPLING}
     return Sampling(options.max_new_tokens, **drawing)
 
 
@@ -204,16 +225,15 @@ def _setting(text: str) -> tuple[str, str | bool]:
 def add_compressor(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     """Add ``--compressor`` and the options of the method that the command line names.
 
-    Settings in brackets after the name become the defaults: ``gleanvid(tau=2)``.
+    Settings in brackets after the name become the defaults: ``gleanvid(tau=2)``. An option that
+    contradicts them is refused.
     """
-    from gleanvid.compressors import COMPRESSORS, declared_settings
+    from gleanvid.compressors import COMPRESSORS, declared_settings, settings_in
 
     listed = ", ".join(COMPRESSORS)
     names = f"compressor: {listed}; settings may follow in brackets (default: gleanvid)"
-    first = argparse.ArgumentParser(add_help=False)
-    for each in (first, parser):
-        each.add_argument("--compressor", default="gleanvid", metavar="NAME", help=names)
-    chosen = _method(first.parse_known_args(words)[0].compressor)
+    parser.add_argument("--compressor", default="gleanvid", metavar="NAME", help=names)
+    chosen, written = _named_method(words), settings_in(_named(words))
     declared = declared_settings(type(chosen))
     for name, (_, kind, about) in declared.items():
         default = getattr(chosen, name)
@@ -222,25 +242,47 @@ def add_compressor(parser: argparse.ArgumentParser, words: Sequence[str]) -> Non
             parser.add_argument(
                 "--" + name.replace("_", "-"),
                 dest=name,
-                type=_reader(kind),
+                type=_reader(kind, (default,) if name in written else ()),
                 default=default,
                 help=help_text.replace("%", "%%"),
             )
         except argparse.ArgumentError as error:  # the command already has an option of this name
+            if name in SAMPLING:  # only in brackets; see _add_sampling
+                parser.set_defaults(**{name: default})
+                continue
             raise ValueError(
                 f"the setting {name} of {chosen.name} is an option of this command, too: rename it"
             ) from error
     parser.set_defaults(method=type(chosen), settings=tuple(declared))
 
 
-def _reader(kind: type) -> Any:
-    def read(text: str) -> Any:
+def _named(words: Sequence[str]) -> str:
+    """Return the text of ``--compressor`` in a command line."""
+    first = argparse.ArgumentParser(add_help=False)
+    first.add_argument("--compressor", "--compressors", default="gleanvid")
+    return str(first.parse_known_args(words)[0].compressor)
+
+
+def _named_method(words: Sequence[str]) -> Any:
+    return _method(_named(words))
+
+
+def _reader(kind: type, written: Sequence[Any] = ()) -> Any:
+    """Return a function that parses a value; ``written``: the only one allowed, if any."""
+
+    def value(text: str) -> Any:
         if text.lower() in ("none", "all"):
             return None
         if kind is bool:
             # Text other than "true" and "false" is returned as it is; the compressor refuses it.
             return {"true": True, "false": False}.get(text.lower(), text)
         return kind(text)
+
+    def read(text: str) -> Any:
+        found = value(text)
+        if written and found != written[0]:
+            raise argparse.ArgumentTypeError(f"{text}, but --compressor says {written[0]!r}")
+        return found
 
     read.__name__ = kind.__name__  # argparse prints this name in its error message
     return read

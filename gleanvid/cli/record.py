@@ -29,7 +29,7 @@ def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
         default="full,gleanvid",
         help="compressors whose answers are recorded, comma-separated",
     )
-    parser.add_argument("--retention-ratio", default="0.25", help=shared.RATIOS)
+    parser.add_argument("--retention-ratio", help=shared.RATIOS)
     parser.add_argument(
         "--max-new-tokens", type=int, default=64, help="maximum answer length in tokens"
     )

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     """Add the options of the command."""
-    shared.add_question(parser)
+    shared.add_question(parser, words)
     shared.add_compressor(parser, words)
     parser.add_argument(
         "--answer", help="answer whose relevance is measured (default: the model's own answer)"

@@ -34,7 +34,7 @@ from gleanvid.compressors.random import Random
 from gleanvid.compressors.resize import Resize
 from gleanvid.compressors.settings import setting as setting
 from gleanvid.compressors.sparsevlm import SparseVLM
-from gleanvid.compressors.specs import key_in, plain
+from gleanvid.compressors.specs import key_in, merged, plain
 from gleanvid.compressors.specs import names_in as names_in
 from gleanvid.compressors.specs import settings_in as settings_in
 from gleanvid.compressors.sttm import STTM
@@ -118,12 +118,13 @@ def key_of(name: Any) -> str:
 def method_from(text: str, retention_ratio: float | None = None) -> Compressor:
     """Make a method from its name and settings: ``holitom(tau=0.65)``; see :mod:`.specs`.
 
-    ``retention_ratio`` replaces the method's own ratio, unless that is fixed. Raises ``ValueError``
-    for an unknown method or setting and for a value out of its range.
+    ``retention_ratio`` is that of a text without one; the baseline with all tokens ignores it.
+    Raises ``ValueError`` for an unknown method or setting, for a value out of its range, and for a
+    setting with two values.
     """
     settings = settings_in(text)
     if retention_ratio is not None and key_of(settings["name"]) != FullTokens.name:
-        settings["retention_ratio"] = retention_ratio
+        settings = merged(text, {"retention_ratio": retention_ratio})
     return from_settings(settings)
 
 

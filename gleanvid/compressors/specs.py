@@ -41,6 +41,20 @@ def settings_in(text: str) -> dict[str, Any]:
     return settings
 
 
+def merged(text: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the name and settings in ``text``, and the settings ``given`` outside of it.
+
+    Raises ``ValueError`` if a setting has two values.
+    """
+    written = settings_in(text)
+    for setting, value in given.items():
+        if written.get(setting, value) != value:
+            raise ValueError(
+                f"{setting} has two values: {written[setting]!r} in {text}, and {value!r}"
+            )
+    return written | dict(given)
+
+
 def _value(text: str) -> Any:
     words = {"true": True, "false": False, "none": None}
     if text.lower() in words:

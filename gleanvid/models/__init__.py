@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from gleanvid.models.families import MODELS as MODELS
     from gleanvid.models.hooks import Layout, Prefill
     from gleanvid.models.loading.load import load_model as load_model
+else:
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module 'gleanvid.models' has no attribute {name!r}")
-    return getattr(import_module(f"gleanvid.models.{_HOME[name]}"), name)
+    def __getattr__(name: str) -> object:
+        if name not in _HOME:
+            raise AttributeError(f"module 'gleanvid.models' has no attribute {name!r}")
+        return getattr(import_module(f"gleanvid.models.{_HOME[name]}"), name)
 
 
 def compressing(

@@ -25,7 +25,7 @@ def terminal(monkeypatch):
     return make
 
 
-@pytest.mark.parametrize("program", ["gleanvid.cli methods", "app"])
+@pytest.mark.parametrize("program", ["gleanvid methods", "app"])
 def test_program_writing_to_a_closed_pipe_ends_without_a_message(program):
     read, write = os.pipe()
     os.close(read)

@@ -1,6 +1,7 @@
 import json
 import os
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -59,3 +60,19 @@ def test_missing_lmms_eval_package_or_arguments_are_reported_by_name(run, monkey
     monkeypatch.setattr("gleanvid.cli.lmms_eval.find_spec", lambda _: None)
     assert main(["lmms-eval", "--model_args", "a=b", "--output_path", sys.prefix]) == 2
     assert "pip install '.[eval]'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("word", ["-h", "--help"])
+def test_help_needs_no_package(word, monkeypatch, capsys):
+    monkeypatch.setattr("gleanvid.cli.lmms_eval.find_spec", lambda _: None)
+    assert main(["lmms-eval", word]) == 0
+    told = capsys.readouterr().out
+    assert "usage: gleanvid lmms-eval --model MODEL" in told and "pip install '.[eval]'" in told
+
+
+def test_help_goes_on_with_that_of_lmms_eval(run, capfd):
+    run(None, "--model_args", "pretrained=a")  # puts a stand-in for the package on the path
+    home = Path(os.environ["PYTHONPATH"].split(os.pathsep)[0])
+    (home / "lmms_eval" / "__main__.py").write_text("print('options of LMMs-Eval')")
+    assert main(["lmms-eval", "--help"]) == 0
+    assert capfd.readouterr().out.endswith("those of LMMs-Eval:\n\noptions of LMMs-Eval\n")

@@ -11,15 +11,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from gleanvid.compressors import (
-    METHODS,
-    Compressor,
-    declared_settings,
-    from_settings,
-    key_of,
-    settings_in,
-)
+from gleanvid.compressors import METHODS, Compressor, declared_settings, from_settings, key_of
 from gleanvid.compressors.full_tokens import FullTokens
+from gleanvid.compressors.specs import merged
 from gleanvid.types import VideoError
 
 Clip = tuple[str, tuple[float, float] | None]  # path, and time span in seconds (None: whole video)
@@ -55,13 +49,14 @@ def digest(clip: Clip, prompt: str, options: Mapping[str, Any]) -> str:
 def named_compressor(text: str, given: Mapping[str, Any]) -> Compressor:
     """Make the compressor named by ``text`` with the settings ``given``.
 
-    Raises ``ValueError`` if the name or a setting is unknown or a value is out of its range.
+    Raises ``ValueError`` if the name or a setting is unknown, a value is out of its range, or a
+    setting has two values.
     """
-    written = settings_in(text)
+    written = merged(text, given)
     name = key_of(written.pop("name"))
     declared = declared_settings(METHODS[name])
     values: dict[str, Any] = {}
-    for setting, value in (written | dict(given)).items():
+    for setting, value in written.items():
         kind = declared[setting][1] if setting in declared else type(value)
         none = value is None or (isinstance(value, str) and value.lower() in ("none", "all"))
         values[setting] = None if none else float(value) if kind is float else value

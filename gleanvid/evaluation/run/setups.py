@@ -64,20 +64,20 @@ def changed_settings(method: Compressor) -> dict[str, Any]:
     }
 
 
-def grid(names: Sequence[str], ratios: Sequence[float], num_frames: int) -> list[Setup]:
+def grid(names: Sequence[str], ratios: Sequence[float | None], num_frames: int) -> list[Setup]:
     """Return a setup with all tokens, then one for every method at every ratio below 1.
 
-    ``names`` may have settings in brackets, see :func:`method_from`. Raises ``ValueError`` if a
-    method is unknown, a ratio is outside (0, 1], or ``num_frames`` is below 1.
+    ``names`` may have settings in brackets, see :func:`method_from`. The ratio None is that in
+    brackets, else the method's default. Raises ``ValueError`` if a method is unknown, a ratio is
+    outside (0, 1], a method has two ratios, or ``num_frames`` is below 1.
     """
     if num_frames < 1:
         raise ValueError(f"num_frames={num_frames} must be at least 1")
     for ratio in ratios:
-        if not 0 < ratio <= 1:
+        if ratio is not None and not 0 < ratio <= 1:
             raise ValueError(f"retention_ratio={ratio!r} must be in (0, 1]")
     methods: list[Compressor] = [FullTokens()]
     for name in dict.fromkeys(names):
-        if not isinstance(method_from(name), FullTokens):
-            lower = [ratio for ratio in dict.fromkeys(ratios) if ratio < 1]
-            methods += [method_from(name, ratio) for ratio in lower]
+        made = [method_from(name, ratio) for ratio in dict.fromkeys(ratios) if ratio != 1]
+        methods += [method for method in made if not isinstance(method, FullTokens)]
     return [Setup(method, num_frames) for method in methods]

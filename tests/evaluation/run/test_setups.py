@@ -6,7 +6,8 @@ from gleanvid.compressors.full_tokens import FullTokens
 from gleanvid.compressors.gleanvid import GleanVID
 from gleanvid.compressors.gleanvid.ablation import Ablation
 from gleanvid.compressors.holitom import HoliTom
-from gleanvid.evaluation.run.setups import Setup
+from gleanvid.evaluation.lmms_eval.requests import named_compressor
+from gleanvid.evaluation.run.setups import Setup, grid
 
 
 @pytest.mark.parametrize(
@@ -37,3 +38,18 @@ def test_compressor_settings_in_brackets_are_parsed():
     ):
         with pytest.raises(ValueError, match=told):
             method_from(text)
+
+
+def test_a_ratio_in_brackets_holds_and_contradicts_another():
+    methods = ["gleanvid(0.2)", "vcast"]
+    assert [one.retention_ratio for one in grid(methods, [None], 4)] == [1, 0.2, 0.25]
+    assert named_compressor("gleanvid(0.2)", {"tau": 2.0}) == GleanVID(0.2, tau=2.0)
+    assert method_from("gleanvid(0.2)", 0.2) == GleanVID(0.2)
+    for made in (
+        lambda: grid(methods, [0.2, 0.1], 4),
+        lambda: method_from("gleanvid(0.2)", 0.1),
+        lambda: named_compressor("gleanvid(0.2)", {"retention_ratio": 0.1}),
+        lambda: named_compressor("gleanvid(tau=2)", {"tau": 1.0}),
+    ):
+        with pytest.raises(ValueError, match=r"has two values: .* in gleanvid\(.*\), and"):
+            made()

@@ -1,4 +1,4 @@
-"""``python -m gleanvid.cli``."""
+"""``python -m gleanvid`` is the command ``gleanvid``."""
 
 from gleanvid.cli import main
 
