@@ -6,20 +6,29 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+import zlib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
+from zipfile import BadZipFile
 
+import numpy as np
 import torch
 
 from gleanvid.devices import moved, without_autocast
+from gleanvid.errors import refusing
 
 if TYPE_CHECKING:
     from torch import Tensor
 
 _NAMED = ("scores", "trace", "state")  # fields of Compression that map names to tensors
+
+
+def _on_cpu(value: Tensor) -> Tensor:
+    return (value.float() if value.dtype == torch.bfloat16 else value).detach().cpu()
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,6 +101,49 @@ class Compression:
         group = torch.full((total,), -1, dtype=torch.long, device=keep.device)
         group[keep] = torch.arange(len(keep), device=keep.device)
         return cls(keep, grid, group, (group >= 0).float(), scores or {}, trace or {})
+
+    @classmethod
+    def of(cls, arrays: Mapping[str, np.ndarray], grid: Sequence[int]) -> Compression:
+        """Build the record from its :meth:`arrays` and its grid."""
+        own = {name: torch.from_numpy(value) for name, value in arrays.items()}
+
+        def part(kind: str) -> dict[str, Tensor]:
+            before = f"{kind}/"
+            return {n.removeprefix(before): v for n, v in own.items() if n.startswith(before)}
+
+        mixing = None
+        if "mixing/places" in own:
+            size = (len(own["keep"]), len(own["group"]))
+            mixing = torch.sparse_coo_tensor(
+                own["mixing/places"], own["mixing/values"], size, check_invariants=True
+            ).coalesce()
+        units, rows, columns = (int(side) for side in grid)
+        kept = own["keep"], (units, rows, columns), own["group"], own["weight"]
+        return cls(*kept, part("scores"), part("trace"), mixing, part("state"))
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """Return all fields but the grid as NumPy arrays, such as "keep" and "scores/NAME"."""
+        tensors = {name: getattr(self, name) for name in ("keep", "group", "weight")}
+        for part in _NAMED:
+            tensors |= {f"{part}/{name}": value for name, value in getattr(self, part).items()}
+        if self.mixing is not None:
+            sparse = self.mixing.coalesce()
+            tensors |= {"mixing/places": sparse.indices(), "mixing/values": sparse.values()}
+        return {name: _on_cpu(value).numpy() for name, value in tensors.items()}
+
+    def save(self, path: str | Path) -> Path:
+        """Write the record to an NPZ file, :meth:`arrays` and "grid"; return its path."""
+        with Path(path).open("wb") as file:  # to the name as it is: savez would add an ending
+            np.savez_compressed(file, grid=np.array(self.grid), **self.arrays())  # type: ignore[arg-type]
+        return Path(path)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Compression:
+        """Load a record that :meth:`save` wrote. Raises ``ValueError`` for any other file."""
+        text, damaged = f"{path} is not a saved compression record", (EOFError, BadZipFile)
+        with refusing(ValueError, text, OSError, zlib.error, *damaged, because=True):
+            arrays = dict(np.load(path, allow_pickle=False))
+            return cls.of(arrays, arrays.pop("grid"))
 
     @property
     def num_tokens(self) -> int:

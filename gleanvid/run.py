@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import math
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from functools import cache
@@ -115,7 +115,7 @@ class Run:
             "rectangles": self.rectangles.numpy(),
         }
         for layer, record in self.by_layer.items():
-            arrays |= {f"{layer}/{name}": value for name, value in record_arrays(record).items()}
+            arrays |= {f"{layer}/{name}": value for name, value in record.arrays().items()}
         np.savez_compressed(folder / "run.npz", **arrays)
         text = json.dumps(self.summary(), indent=2, ensure_ascii=False)
         (folder / "run.json").write_text(text + "\n", encoding="utf-8")
@@ -182,6 +182,12 @@ def made_with(
     }
 
 
+def _record(arrays: Mapping[str, np.ndarray], layer: str, grid: Sequence[int]) -> Compression:
+    before = f"{layer}/"
+    own = {name.removeprefix(before): a for name, a in arrays.items() if name.startswith(before)}
+    return Compression.of(own, grid)
+
+
 def _short(text: str, most: int = 50) -> str:
     return text if len(text) <= most else text[: most - 3] + "..."
 
@@ -200,37 +206,3 @@ def mask_arrays(record: Compression) -> dict[str, np.ndarray]:
         arrays["mask"] = record.mask.cpu().numpy().reshape(record.grid)
     scores = {name: score.float().cpu().numpy() for name, score in record.scores.items()}
     return arrays | {f"score/{name}": score for name, score in scores.items()}
-
-
-def record_arrays(record: Compression) -> dict[str, np.ndarray]:
-    """Return all arrays of a compression record by name, as :meth:`Run.save` writes them."""
-    arrays = {name: getattr(record, name).numpy() for name in ("keep", "group", "weight")}
-    for part in ("scores", "trace", "state"):
-        arrays |= {f"{part}/{name}": value.numpy() for name, value in getattr(record, part).items()}
-    if record.mixing is not None:
-        sparse = record.mixing.coalesce()
-        arrays |= {
-            "mixing/places": sparse.indices().numpy(),
-            "mixing/values": sparse.values().numpy(),
-        }
-    return arrays
-
-
-def _record(arrays: Mapping[str, np.ndarray], layer: str, grid: list[int]) -> Compression:
-    own = {
-        name.removeprefix(f"{layer}/"): torch.from_numpy(value)
-        for name, value in arrays.items()
-        if name.startswith(f"{layer}/")
-    }
-
-    def part(prefix: str) -> dict[str, Tensor]:
-        return {n.removeprefix(prefix): v for n, v in own.items() if n.startswith(prefix)}
-
-    mixing = None
-    if "mixing/places" in own:
-        size = (len(own["keep"]), len(own["group"]))
-        mixing = torch.sparse_coo_tensor(
-            own["mixing/places"], own["mixing/values"], size, check_invariants=True
-        ).coalesce()
-    kept = own["keep"], (grid[0], grid[1], grid[2]), own["group"], own["weight"]
-    return Compression(*kept, part("scores/"), part("trace/"), mixing, part("state/"))

@@ -6,6 +6,7 @@ D feature width, L = T*N visual tokens of one video, K kept tokens, Q question t
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -77,27 +78,57 @@ class Video:
         return f"{type(self).__name__}({self.name!r}, {size}, {self.duration:.1f} s)"
 
     @classmethod
-    def from_frames(cls, frames: np.ndarray, fps: float = 1.0, name: str = "video") -> Video:
+    def from_frames(
+        cls,
+        frames: np.ndarray,
+        fps: float | None = None,
+        name: str = "video",
+        *,
+        timestamps: Sequence[float] | np.ndarray | None = None,
+    ) -> Video:
         """Return a video of frames that are already in memory.
 
         Args:
-            frames: uint8 [T, H, W, 3], RGB.
+            frames: uint8 [T, H, W, 3], RGB. More than one frame needs ``fps`` or ``timestamps``, as
+                models read when each frame is shown.
             fps: Frames per second, above 0.
             name: Name to display.
+            timestamps: [T], the second at which each frame is shown, ascending from 0 or later.
 
         Raises:
-            ValueError: Another shape or type of frames, or ``fps`` is not above 0.
+            ValueError: Another shape or type of frames, or no times, or both kinds of times.
         """
         frames = np.asarray(frames)
-        if frames.ndim != 4 or not fps > 0:
-            raise ValueError(
-                f"frames must be [T, H, W, 3] with fps above 0, got {list(frames.shape)}, fps={fps}"
-            )
-        count, height, width = frames.shape[:3]
-        indices = np.arange(count)
+        if frames.ndim != 4:
+            raise ValueError(f"frames must be uint8 [T, H, W, 3], got {list(frames.shape)}")
+        count, *size = frames.shape[:3]
+        seconds, rate = _times(count, fps, timestamps)
+        duration = count / rate if timestamps is None else float(seconds[-1] + 1 / rate)
         return cls(
-            frames, indices / fps, indices, fps, count / fps, count, (height, width), name=name
+            frames, seconds, np.arange(count), rate, duration, count, (size[0], size[1]), name=name
         )
+
+
+def _times(count: int, fps: Any, timestamps: Any) -> tuple[np.ndarray, float]:
+    """Return the second of each of ``count`` frames, float64 [T], and the mean frame rate."""
+    if fps is not None and timestamps is not None:
+        raise ValueError("give fps or timestamps of the frames, not both")
+    if fps is None and timestamps is None and count > 1:
+        raise ValueError(
+            "frames in memory have no times of their own: make the video with "
+            "Video.from_frames(frames, fps=...) or Video.from_frames(frames, timestamps=[...])"
+        )
+    if timestamps is None:
+        rate = 1.0 if fps is None else float(fps)  # None: a single frame
+        if not 0 < rate < np.inf:
+            raise ValueError(f"fps={fps} must be above 0")
+        return np.arange(count) / rate, rate
+    seconds = np.asarray(timestamps, np.float64)
+    steps = np.diff(seconds, prepend=0.0)
+    if seconds.shape != (count,) or not np.isfinite(steps).all() or steps.min(initial=0) < 0:
+        raise ValueError(f"timestamps must be {count} seconds, ascending from 0 or later")
+    span = float(seconds[-1] - seconds[0]) if count else 0.0
+    return seconds, (count - 1) / span if span else 1.0
 
 
 def _check_features(features: Any) -> None:

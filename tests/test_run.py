@@ -60,6 +60,34 @@ def test_saved_run_is_loaded_unchanged(run, tmp_path):
     assert torch.equal(loaded.by_layer[2].apply(rows), run.by_layer[2].apply(rows))
 
 
+def test_saved_record_is_loaded_unchanged(run, tmp_path):
+    rows = torch.randn(12, 5)
+    for record in run.by_layer.values():
+        saved = record.save(tmp_path / "record")  # a name without an ending stays as it is
+        assert saved == tmp_path / "record"
+        loaded = Compression.load(saved)
+        assert_same_record(loaded, record)
+        assert torch.equal(loaded.apply(rows), record.apply(rows))
+    wide = replace(record, weight=record.weight.bfloat16())  # which NumPy does not know
+    assert torch.equal(Compression.load(wide.save(saved)).weight, record.weight)
+
+
+@pytest.mark.parametrize("kind", ["missing", "text", "array", "other arrays", "cut"])
+def test_other_files_are_refused_as_records(kind, run, tmp_path):
+    path = tmp_path / "record.npz"
+    if kind == "text":
+        path.write_text("keep")
+    elif kind == "array":
+        np.save(path.open("wb"), np.arange(3))
+    elif kind == "other arrays":
+        np.savez(path, grid=np.array([3, 2, 2]), keep=np.arange(3))
+    elif kind == "cut":
+        run.compression.save(path)
+        path.write_bytes(path.read_bytes()[:-200])
+    with pytest.raises(ValueError, match="not a saved compression record"):
+        Compression.load(path)
+
+
 def test_records_and_runs_can_be_pickled(run):
     copy = pickle.loads(pickle.dumps(run))
     assert copy.summary() == run.summary()

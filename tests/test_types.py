@@ -2,6 +2,8 @@ import numpy as np
 import pytest
 import torch
 
+import gleanvid
+from gleanvid.models.frames import frame_metadata
 from gleanvid.types import Compression, Video, VideoTokens
 
 GRID = (2, 2, 2)
@@ -83,4 +85,36 @@ def test_video_from_frames_takes_uint8_and_derives_times_from_fps():
     video = Video.from_frames(np.zeros((4, 6, 8, 3), np.uint8), fps=2.0)
     assert len(video) == 4 and video.timestamps.tolist() == [0, 0.5, 1, 1.5]
     with pytest.raises(ValueError, match="uint8"):
-        Video.from_frames(np.zeros((4, 6, 8, 3), np.float32))
+        Video.from_frames(np.zeros((4, 6, 8, 3), np.float32), fps=2.0)
+
+
+def test_video_from_frames_keeps_the_times_that_it_is_given():
+    frames = np.zeros((4, 6, 8, 3), np.uint8)
+    video = Video.from_frames(frames, timestamps=[1, 2, 4, 7])
+    assert video.timestamps.tolist() == [1, 2, 4, 7] == frame_metadata(video).timestamps
+    assert (video.fps, video.duration) == (0.5, 9.0)
+    single = Video.from_frames(frames[:1])  # has no times to get wrong
+    assert single.timestamps.tolist() == [0]
+
+
+@pytest.mark.parametrize(
+    ("times", "message"),
+    [
+        ({}, r"no times of their own: .*fps=\.\.\."),
+        ({"fps": 2.0, "timestamps": [0, 1, 2, 3]}, "not both"),
+        ({"fps": 0.0}, "fps=0.0 must be above 0"),
+        ({"fps": float("inf")}, "fps=inf must be above 0"),
+        ({"timestamps": [0, 1]}, "timestamps must be 4 seconds"),
+        ({"timestamps": [0, 2, 1, 3]}, "ascending"),
+        ({"timestamps": [-1, 0, 1, 2]}, "from 0 or later"),
+        ({"timestamps": [0, 1, 2, float("nan")]}, "timestamps must be"),
+    ],
+)
+def test_frames_without_sound_times_are_refused(times, message):
+    with pytest.raises(ValueError, match=message):
+        Video.from_frames(np.zeros((4, 6, 8, 3), np.uint8), **times)
+
+
+def test_questions_about_frames_without_times_are_refused_before_a_model_is_loaded():
+    with pytest.raises(ValueError, match="no times of their own"):
+        gleanvid.ask(np.zeros((4, 6, 8, 3), np.uint8), "What?", "no such model")

@@ -44,8 +44,8 @@ def ask(
     """Answer ``question`` about ``video`` with compressed visual tokens.
 
     Args:
-        video: a file, a :class:`Video`, frames uint8 [T, H, W, 3], or an image (a file, uint8
-            [H, W, 3], or one of Pillow), which is a video of one frame.
+        video: a file, a :class:`Video` (``Video.from_frames`` makes one of frames in memory), or
+            an image (a file, uint8 [H, W, 3], or one of Pillow), which is a video of one frame.
         question: a question about the video.
         model: a loaded model, or a name that :func:`load_model` takes.
         compressor: a compressor or its name; None takes :class:`GleanVID` at 25 %.

@@ -49,7 +49,7 @@ def test_hand_edited_mask_for_another_grid_is_refused():
 
 def test_hand_edited_mask_works_as_a_compressor_but_is_not_in_the_list_of_compressors(tmp_path):
     assert "by_hand" not in COMPRESSORS
-    video = gleanvid.Video.from_frames(torch.zeros(4, 64, 64, 3, dtype=torch.uint8).numpy())
+    video = gleanvid.Video.from_frames(torch.zeros(4, 64, 64, 3, dtype=torch.uint8).numpy(), 1)
     full = gleanvid.ask(video, "What moves?", "builtin", "full")
     mask = torch.zeros(full.compression.grid, dtype=torch.bool)
     mask[0] = True

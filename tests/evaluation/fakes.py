@@ -56,7 +56,7 @@ class FakeBenchmark(Benchmark):
         if clip in self.broken:
             raise VideoError(f"{clip} has no video track")
         frames = np.full((num_frames, 4, 4, 3), int(250 * draw(clip)), dtype=np.uint8)
-        return Video.from_frames(frames, name=clip)
+        return Video.from_frames(frames, 1, clip)
 
     def right(self, item, response):
         return response == item.right_option

@@ -10,7 +10,7 @@ from tests.metrics.cases import clip
 
 def a_run(kept):
     units = kept.grid[0]
-    video = Video.from_frames(np.zeros((units, 8, 8, 3), np.uint8))
+    video = Video.from_frames(np.zeros((units, 8, 8, 3), np.uint8), 1)
     cost = Cost(120, kept.num_kept, 130, 40, 0.1, 0.1, 0.1, 0.1, 0.1, 3, 100.0, 1.0, 2.0)
     seconds, boxes = torch.zeros(units, 2), torch.zeros(20, 4)
     return Run(video, "what?", "m", {"name": "x"}, {0: kept}, "it", cost, seconds, boxes)

@@ -94,6 +94,6 @@ def test_every_frame_is_in_one_unit_and_token_rectangles_lie_in_the_frame(adapte
 def test_every_model_answers_about_single_and_tiny_frames(adapter, shape):
     if shape[1] == 1 and adapter.hf_model.config.model_type in ("molmo2", "minicpmv4_6"):
         pytest.skip("its processor refuses frames of one pixel")
-    encoded = adapter.encode(Video.from_frames(np.full((*shape, 3), 90, np.uint8)))
+    encoded = adapter.encode(Video.from_frames(np.full((*shape, 3), 90, np.uint8), 1))
     assert encoded.tokens.num_units in (shape[0], (shape[0] + 1) // 2)
     assert adapter.generate(encoded, "?", None, Sampling(1)).new_tokens == 1

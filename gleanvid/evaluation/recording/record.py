@@ -32,7 +32,7 @@ from gleanvid.evaluation.recording.recorded_relevance import measure_each, named
 from gleanvid.models.base import ModelAdapter
 from gleanvid.models.encoded import ClipKey, Encoded
 from gleanvid.models.generation.sampling import Sampling
-from gleanvid.run import Run, record_arrays
+from gleanvid.run import Run
 from gleanvid.types import Video, VideoTokens
 
 _QUALITY = 90  # JPEG quality of the frames, which are for display only
@@ -164,7 +164,7 @@ def _record_tensors(run: Run, number: int) -> dict[str, Tensor]:
     return {
         f"run/{number}/{layer}/{name}": torch.from_numpy(np.ascontiguousarray(value))
         for layer, made in run.by_layer.items()
-        for name, value in record_arrays(made).items()
+        for name, value in made.arrays().items()
     }
 
 

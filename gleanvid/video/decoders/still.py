@@ -19,10 +19,10 @@ def is_picture(path: str | Path) -> bool:
 
 
 def as_video(given: Any) -> Video:
-    """Return a ``Video`` of frames uint8 [H, W, 3] or [T, H, W, 3], or of a Pillow image.
+    """Return a ``Video`` unchanged, or one of a frame uint8 [H, W, 3] or a Pillow image.
 
-    Frames are a second apart. Raises ``TypeError`` for other objects and ``ValueError`` for other
-    shapes.
+    Raises ``TypeError`` for other objects, and ``ValueError`` for other shapes and for several
+    frames: they have no times.
     """
     if isinstance(given, Video):
         return given

@@ -115,7 +115,7 @@ def test_frames_are_at_the_contact_sheet_positions_that_the_viewer_script_comput
 
 
 def test_contact_sheet_of_a_large_video_stays_within_phone_image_limits():
-    video = Video.from_frames(np.zeros((64, 360, 640, 3), np.uint8))
+    video = Video.from_frames(np.zeros((64, 360, 640, 3), np.uint8), 1)
     run = a_run(video, run_of(frames=128).compression, COMPRESSORS["gleanvid"]())
     tiles = pack([run]).value["tiles"]
     rows = -(-tiles["count"] // tiles["columns"])

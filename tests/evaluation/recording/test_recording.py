@@ -112,7 +112,7 @@ def test_recorded_model_refuses_to_answer_with_a_reason(recorded):
     with pytest.raises(ModelError, match="its model is not loaded here"):
         stand_in.generate(None, QUESTION, None)
     with pytest.raises(ModelError, match="Only recorded clips"):
-        stand_in.encode(gleanvid.Video.from_frames(np.zeros((2, 9, 9, 3), np.uint8)))
+        stand_in.encode(gleanvid.Video.from_frames(np.zeros((2, 9, 9, 3), np.uint8), 1))
 
 
 def test_videos_and_recordings_in_one_call_are_refused(recorded, tmp_path):

@@ -23,7 +23,7 @@ FORMS = [form for method in COMPRESSORS.values() for form in forms(method)]
 
 def shown(adapter, frames):
     """Return the pixels that the vision tower receives: T frames of S x S, colours summed."""
-    video = Video.from_frames(frames)
+    video = Video.from_frames(frames, 1)
     inputs = adapter.build_inputs(video, adapter.chat_text(video, "?", ()), None)
     return inputs["pixel_values_videos"][0].sum(1)
 
