@@ -30,7 +30,7 @@ COMMANDS = {  # command name -> description in the help
     "eval": "measure the accuracy of compressors on a benchmark or your own questions",
     "lmms-eval": "run LMMs-Eval on a model whose visual tokens are compressed",
     "contract": "check that a compressor keeps its budget and gives valid records",
-    "check": "check that compression works exactly with a model here, and time it",
+    "check": "check that compression works exactly with a model here",
     "bench": "measure time and memory of compressors, models and servers",
     "methods": "list the compressors with paper, licence and requirements",
     "models": "list known model checkpoints with size, memory and licence",

@@ -7,8 +7,7 @@ import pytest
 
 from gleanvid.cli import main
 from gleanvid.evaluation.check.check import check
-from gleanvid.evaluation.check.laws import LAWS
-from gleanvid.evaluation.check.report import Finding
+from gleanvid.evaluation.check.laws import LAWS, Finding
 from gleanvid.models import load_model
 from gleanvid.models.generation.prefix import Prefix
 from gleanvid.models.hooks import installing as hooks
@@ -35,8 +34,7 @@ def model(folder):
 def test_check_passes_for_an_intact_model_and_fails_for_wrong_positions(model):
     report = check(model, VIDEO)
     assert not report.failed
-    found = {one.name: one for one in report.findings}
-    assert found["deepstack"].note == ""  # a skipped check has a note
+    found = report.findings
     assert found["keep_all"].figure == found["keep_all"].bound == 0
     assert found["prefill"].control > 100 * found["prefill"].bound
 
@@ -69,25 +67,25 @@ def other_levels(made):
 @pytest.mark.parametrize(
     ("change", "name"),
     [
-        (wrong_position, "positions"),
-        (other_rows, "rows"),
-        (lambda made: {"deepstack_visual_embeds": None}, "deepstack"),
-        (other_levels, "deepstack"),
+        (wrong_position, "position_ids"),
+        (other_rows, "inputs_embeds"),
+        (lambda made: {"deepstack_visual_embeds": None}, "DeepStack level 0"),
+        (other_levels, "DeepStack level 0"),
     ],
     ids=["position", "rows", "no deep levels", "other deep levels"],
 )
 def test_check_names_which_part_of_the_shortened_prompt_is_wrong(model, monkeypatch, change, name):
     monkeypatch.setattr(shortening, "shortened", shifted(change))
-    failed = check(model, VIDEO).failed
-    named = {"positions", "rows", "deepstack"} & set(failed)
-    assert named == {name} and "prefill" in failed
+    report = check(model, VIDEO)
+    assert {"inputs", "prefill"} <= set(report.failed)
+    assert report.findings["inputs"].note.split(", ")[0] == name
 
 
 def test_check_fails_if_decoding_continues_at_a_wrong_position(model, monkeypatch):
     right = Prefilled.positions_from
     monkeypatch.setattr(Prefilled, "positions_from", lambda *args: right(*args) + 1)
     failed = check(model, VIDEO).failed
-    assert {"positions", "decode"} <= set(failed) and "prefill" not in failed
+    assert {"inputs", "decode"} <= set(failed) and "prefill" not in failed
 
 
 def test_check_fails_if_a_stale_cache_is_reused(model, monkeypatch):
@@ -115,7 +113,7 @@ def test_check_report_of_a_failed_compression_contains_no_file_paths(model, monk
 
     monkeypatch.setattr(shortening, "shortened", broken)
     report = check(model, VIDEO)
-    assert {"positions", "prefill", "decode", "cache"} <= set(report.failed)
+    assert {"inputs", "prefill", "decode", "cache"} <= set(report.failed)
     assert "somebody" not in report.text() + json.dumps(report.as_dict())
 
 
@@ -141,4 +139,4 @@ def test_check_command_exits_1_if_a_check_fails(folder, monkeypatch, capsys):
 
 
 def test_check_fails_for_a_nan_measurement():
-    assert not Finding("x", "", float("nan"), 1.0, "").passed
+    assert not Finding(float("nan"), 1.0, "").passed
