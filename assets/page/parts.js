@@ -8,7 +8,7 @@
   };
 
   const PARTS = {
-    // No content: scripts trigger the events of this part (`signals` of components/page/events.py).
+    // No content: scripts trigger the events of this part (`signals` of components/widgets/events.py).
     signals({ trigger }) {
       gleanvid.signal = (name) => trigger(name, {});
       return () => {};

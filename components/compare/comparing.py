@@ -23,7 +23,7 @@ from ..jobs.display import Answer, Message, explain, message, status, unmeasured
 from ..jobs.engine import Engine
 from ..jobs.job import READING, Job
 from ..jobs.queue import Work
-from ..jobs.request import NO_CLIP, Request, Sides, can_answer
+from ..jobs.request import Request, Sides, can_answer
 from ..viewer.values import Clip
 from .compared_runs import compared_view, relevance_for
 from .plans import Plan, needs_of
@@ -123,13 +123,9 @@ class _Comparison(Job):
     def updates(self, make_plans: Callable[[], list[Plan]]) -> Iterator[Compared]:
         """Run the planned rows until the user stops; then show all runs in the viewer."""
         request, plans = self.request, make_plans()
-        missing = [request.missing(question) for question in self.questions]
-        if text := next(filter(None, missing), "" if request.path else NO_CLIP):
-            yield Compared(message(text, "problem"), done=True)
-            return
+        request.check(*self.questions)
         self.rows = [Row(plan.label, plan.method) for plan in plans]
         yield Compared(self.progress(READING), [*self.rows])
-        request.check()
         self.clips = [self._read(one, needs_of(plans)) for one in self.requests]
         is_stopped = False
         for index, plan in enumerate(plans):

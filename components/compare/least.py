@@ -75,10 +75,9 @@ class _Search(Job):
     def updates(self, names: Sequence[str]) -> Iterator[Found]:
         request = self.request
         names = [name for name in names if has_free_ratio(COMPRESSORS[name])]
-        if text := request.missing(self.question) or ("" if names else NO_METHODS):
-            yield Found(message(text, "problem"), done=True)
-            return
-        request.check()
+        request.check(self.question)
+        if not names:
+            raise ValueError(NO_METHODS)
         yield from map(Found, self.reading())
         video = self.engine.clip(str(request.path), request.sampled)
         clip = request.clip(video, self._needs(names))

@@ -8,11 +8,11 @@ import gradio as gr
 
 from ..jobs.display import message
 from ..models.served import not_served
-from ..page import notice
-from ..page.events import Changes, Values, mounted
-from ..page.page_state import owner
-from ..page.panel import Page, Panel
-from ..page.working import start, stop_with
+from ..widgets import notice
+from ..widgets.events import Changes, Values, mounted
+from ..widgets.page_state import owner
+from ..widgets.panel import Page, Panel
+from ..widgets.working import start, stop_with
 from . import least
 
 HTML = """<div class="gv-least"></div>"""

@@ -17,16 +17,15 @@ from gleanvid.compressors.base import Compressor
 
 from ..jobs import clock
 from ..jobs.display import message
-from ..jobs.request import NONE, RATIO, Request, can_answer
+from ..jobs.request import FIRST_RATIO, NONE, RATIO, Request, can_answer
 from ..models.served import not_served
-from ..page import notice
-from ..page.events import Changes, Values, mounted
-from ..page.first import RATIO as FIRST_RATIO
-from ..page.page_state import Inputs, owner
-from ..page.panel import Page, Tab
-from ..page.working import start, stop_with
 from ..tokens.answers import caveat
 from ..tokens.clip import shortened
+from ..widgets import notice
+from ..widgets.events import Changes, Values, mounted
+from ..widgets.page_state import Inputs, owner
+from ..widgets.panel import Page, Tab
+from ..widgets.working import start, stop_with
 from . import comparing as compare
 from . import plans, rows
 from .comparing import Compared

@@ -9,9 +9,9 @@ import gradio as gr
 from gleanvid.errors import MALFORMED
 
 from ..jobs.display import message
-from ..page import notice
-from ..page.events import AT_ONCE, Changes, Values
-from ..page.panel import Page, Panel
+from ..widgets import notice
+from ..widgets.events import AT_ONCE, Changes, Values
+from ..widgets.panel import Page, Panel
 
 Listed = list[tuple[str, str, str]]  # question, right answer and path of the clip
 

@@ -15,9 +15,9 @@ from gradio.components.plot import PlotData
 from gleanvid.plots import FIGURES
 
 from ..jobs.display import message
-from ..page import notice
-from ..page.events import PRIVATE, Changes, Values, mounted, script
-from ..page.panel import Page, Tab
+from ..widgets import notice
+from ..widgets.events import PRIVATE, Changes, Values, mounted, script
+from ..widgets.panel import Page, Tab
 from . import figures
 from .runs import GONE, distinct, measured_runs
 

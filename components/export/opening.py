@@ -7,13 +7,22 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
 
-from gleanvid.errors import refusing
+import numpy as np
+
+from gleanvid.errors import BusyError, refusing
 from gleanvid.evaluation.recording.soundness import sound
 from gleanvid.run import Run
+from gleanvid.types import VideoError
 from gleanvid.video.isolation import sandbox
 from gleanvid.video.isolation.bounds import NO_RUN, TOO_LARGE
 from gleanvid.video.plan import UnreadableVideoError
+
+from ..jobs.engine import Engine
 
 OPEN_S = 30.0  # maximum time to unpack a run, in seconds
 MAX_FRAMES = 128  # maximum number of frames: exports draw every frame, which takes time
@@ -57,3 +66,19 @@ def _is_long(run: Run) -> bool:
         or any(len(json.dumps(mapping)) > LONGEST_SETTINGS for mapping in settings)
         or max(video.frames.shape[1:3]) > LONGEST_SIDE
     )
+
+
+def at_home(engine: Engine, run: Run, paths: Iterable[str]) -> tuple[Run, str | None]:
+    """Find the clip of a run from a file among the clips ``paths`` on this server.
+
+    The clip must have the same file name and the same frames. Returns the run with the frames of
+    this clip, and its path. If no clip fits, returns the unchanged run and None.
+    """
+    for path in paths:
+        if Path(path).name != run.video.name:
+            continue
+        with suppress(VideoError, BusyError):  # the file may have been deleted
+            video = engine.clip(path, len(run.video))
+            if np.array_equal(video.frames, run.video.frames):
+                return replace(run, video=video), path
+    return run, None

@@ -17,17 +17,17 @@ from ..jobs.engine import Engine
 from ..jobs.examples import ready
 from ..jobs.queue import UPLOAD
 from ..jobs.request import Sides, can_answer
-from ..page import notice
-from ..page.events import AT_ONCE, PRIVATE, Changes, Values, mounted, script
-from ..page.page_state import Inputs, owner
-from ..page.panel import Page, Tab
-from ..page.restore import at_home
 from ..server.visitors import visitor
 from ..tokens.answers import answers
 from ..tokens.sides import TokensTab, as_pinned
 from ..viewer import modules
 from ..viewer.payload import payload
+from ..widgets import notice
+from ..widgets.events import AT_ONCE, PRIVATE, Changes, Values, mounted, script
+from ..widgets.page_state import Inputs, owner
+from ..widgets.panel import Page, Tab
 from . import exports, opening, snippets, take_away
+from .opening import at_home
 
 GROUPS = {
     "Pictures": ("sheet", "clip", "pdf"),

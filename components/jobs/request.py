@@ -38,6 +38,7 @@ ALL_TOKENS: Mapping[str, Any] = {"name": "full"}
 # key of the setting that lists the tokens the user chose; if it is not empty, side B keeps these
 EDITED = "by_hand.keep"
 RATIO = "retention_ratio"  # every compressor has this setting
+FIRST_RATIO = 0.1  # when the page opens: so low that compressors differ visibly
 NO_CLIP = "Choose a clip first: upload one, or take an example."
 NO_ANSWERS = "The Photo encoder answers no questions. Choose Built-in (for shapes) or a Video LLM."
 NOT_SERVED = "{title} {why}, which the Photo encoder does not have: choose another compressor."
@@ -98,8 +99,14 @@ class Request:
             raise ValueError(why)
         return compressor
 
-    def check(self) -> None:
-        """Raise ``ValueError`` for values that no widget of the page can send."""
+    def check(self, *questions: str) -> None:
+        """Raise ``ValueError`` if the clip or a question is missing, or a value out of its range.
+
+        The message is for the user.
+        """
+        missing = (self.missing(question) for question in questions)
+        if text := next(filter(None, missing), "" if self.path else NO_CLIP):
+            raise ValueError(text)
         clamped("frames", self.frames, 1, 1024)
         clamped("pixels", self.pixels, 0, 2**24)
         _ = self.sampled

@@ -9,8 +9,8 @@ from typing import Any
 import gradio as gr
 
 from ..jobs.display import explain, message
-from ..page.events import AT_ONCE, PRIVATE, QUEUED, Changes, Values, part, script
-from ..page.panel import Page, Panel
+from ..widgets.events import AT_ONCE, PRIVATE, QUEUED, Changes, Values, part, script
+from ..widgets.panel import Page, Panel
 from .choosing import Choosing
 
 HUB_ADDRESS = "https://huggingface.co/"

@@ -11,8 +11,8 @@ import gradio as gr
 from gleanvid.compressors import COMPRESSORS
 
 from ..jobs.request import NO_ANSWERS, lacking
-from ..page.events import AT_ONCE, Changes, Values
-from ..page.panel import Page, Panel
+from ..widgets.events import AT_ONCE, Changes, Values
+from ..widgets.panel import Page, Panel
 
 SOME = (
     "{count} of {all} compressors are left out: they need attention or a language model. The tab "

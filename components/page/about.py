@@ -7,8 +7,8 @@ from typing import Any
 import gradio as gr
 
 from ..places import ASSETS, DOCS
-from .events import PRIVATE, Changes, Values, mounted, script
-from .panel import Page, Tab
+from ..widgets.events import PRIVATE, Changes, Values, mounted, script
+from ..widgets.panel import Page, Tab
 from .story import story
 
 STORY = """

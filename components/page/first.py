@@ -26,7 +26,7 @@ from ..jobs.engine import Engine
 from ..jobs.examples import Example, examples
 from ..jobs.local import BUILT_IN, LocalBackend
 from ..jobs.queue import Work
-from ..jobs.request import Sides
+from ..jobs.request import FIRST_RATIO, Sides
 from ..jobs.saved_relevance import questions, saved
 from ..jobs.saved_relevance import save as save_relevance
 from ..jobs.store import RunStore
@@ -37,7 +37,6 @@ from ..viewer.payload import address, pack
 from ..viewer.truth import truth
 
 FOLDER = ASSETS / "first"
-RATIO = 0.1  # retention ratio when the page opens: so low that compressors differ visibly
 METHODS = ("gleanvid", "full", "vidcom2", "vcast", "visionzip", "fastvid", "uniform", "random")
 PREFIX = "first-"  # prefix of the ids of saved example runs
 NUM_FRAMES = 32
@@ -130,7 +129,7 @@ def make(example: Example) -> None:
 
     engine = Engine(LocalBackend({}))
     methods = [
-        COMPRESSORS[name](**({} if name == "full" else {"retention_ratio": RATIO}))
+        COMPRESSORS[name](**({} if name == "full" else {"retention_ratio": FIRST_RATIO}))
         for name in METHODS
     ]
     video = engine.clip(str(example.path), NUM_FRAMES)

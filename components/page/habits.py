@@ -8,8 +8,8 @@ import gradio as gr
 
 from ..jobs.examples import Example
 from ..tokens.answers import caveat
-from .events import AT_ONCE, Changes, Values
-from .panel import Page, Panel
+from ..widgets.events import AT_ONCE, Changes, Values
+from ..widgets.panel import Page, Panel
 
 UNKNOWN_CLIP = (
     "Off for this clip: the built-in model is made for Glimpse clips. Press Ask to ask anyway."

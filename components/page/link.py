@@ -20,10 +20,10 @@ from ..jobs.local import PHOTOS
 from ..jobs.request import RATIO, can_answer
 from ..tokens.clip import ClipPanel, shortened
 from ..tokens.preview import View
+from ..widgets.controls import given_settings
+from ..widgets.events import AT_ONCE, PRIVATE, Changes, part, script
+from ..widgets.panel import Page, Panel
 from . import restore
-from .controls import given_settings
-from .events import AT_ONCE, PRIVATE, Changes, part, script
-from .panel import Page, Panel
 from .query import Links, unread_value, without_own_clip
 from .settings import SettingsPanel
 

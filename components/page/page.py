@@ -17,6 +17,7 @@ from ..jobs.engine import Engine
 from ..jobs.examples import Example, files, ready
 from ..jobs.local import BUILT_IN, PHOTOS
 from ..jobs.recorded import Entry
+from ..jobs.request import FIRST_RATIO
 from ..models import picker
 from ..models.choosing import Choosing
 from ..models.served import ServedPanel
@@ -27,11 +28,12 @@ from ..tokens.clip import ClipPanel, questions
 from ..tokens.previews import Previews
 from ..tokens.sides import SidesPanel, TokensTab
 from ..tokens.talk import TalkPanel
-from . import events, first, notice
+from ..widgets import events, notice
+from ..widgets.page_state import Gathered, Inputs, Outputs, owner
+from ..widgets.panel import Page, Panel, Tab
+from . import first
 from .about import AboutTab
 from .link import LinkPanel, copy_button
-from .page_state import Gathered, Inputs, Outputs, owner
-from .panel import Page, Panel, Tab
 from .settings import SettingsPanel, model_menu
 
 BUILT_IN_MODEL = ("Built-in (tiny)", BUILT_IN)
@@ -116,7 +118,7 @@ class Layout:
             with gr.Column(scale=1, min_width=320):
                 self.tab_bar, self.tabs = make_tabs(tabs_of(opening))
             with gr.Column(scale=0, min_width=272, elem_id="gv-settings"):
-                self.settings = SettingsPanel(COMPRESSORS, "gleanvid", first.RATIO, model, limits)
+                self.settings = SettingsPanel(COMPRESSORS, "gleanvid", FIRST_RATIO, model, limits)
                 copy_button()
                 self.status = notice.status(display.status(engine))
         self.sides = SidesPanel(self.settings.controls)

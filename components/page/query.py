@@ -11,7 +11,7 @@ import gradio as gr
 from gleanvid.compressors import COMPRESSORS
 
 from ..jobs.request import EDITED, LONGEST, pinned_settings
-from .controls import MethodSetting
+from ..widgets.controls import MethodSetting
 
 # Valid values of the parameter "view", which a script of the viewer reads.
 VIEWS = ("kept", "heat", "relevance", "ab", "groups", "original")

@@ -1,4 +1,4 @@
-"""Show earlier results again: those of a reloaded page, and a run opened from a file.
+"""Show the results of a reloaded page again.
 
 The browser stores the ids of its page's runs, and the server the runs. An id is 128 random bits, so
 nobody can guess the id of another visitor's run.
@@ -8,18 +8,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from gleanvid.errors import MALFORMED, BusyError
+from gleanvid.errors import MALFORMED
 from gleanvid.models.encoded import ClipKey
 from gleanvid.run import Run
-from gleanvid.types import VideoError, VideoTokens
+from gleanvid.types import VideoTokens
 
 from ..jobs.engine import Engine
 from ..jobs.request import Sides
@@ -133,19 +129,3 @@ def tokens_of(engine: Engine, run: Run) -> VideoTokens | None:
     """Return the encoded tokens of the run's clip, if they are still in memory."""
     clip = engine.encoded(ClipKey(run.video, run.model, run.made_with.get("max_pixels")))
     return clip.tokens if clip and clip.tokens.grid == run.compression.grid else None
-
-
-def at_home(engine: Engine, run: Run, paths: Iterable[str]) -> tuple[Run, str | None]:
-    """Find the clip of a run from a file among the clips ``paths`` on this server.
-
-    The clip must have the same file name and the same frames. Returns the run with the frames of
-    this clip, and its path. If no clip fits, returns the unchanged run and None.
-    """
-    for path in paths:
-        if Path(path).name != run.video.name:
-            continue
-        with suppress(VideoError, BusyError):  # the file may have been deleted
-            video = engine.clip(path, len(run.video))
-            if np.array_equal(video.frames, run.video.frames):
-                return replace(run, video=video), path
-    return run, None

@@ -14,9 +14,9 @@ import gradio as gr
 from ..jobs.local import BUILT_IN, PHOTOS
 from ..jobs.request import NEW_TOKENS, SEEDS
 from ..server.serving import Limits
-from . import controls, notice
+from ..widgets import controls, notice
+from ..widgets.panel import Page, Panel
 from .habits import HabitsPanel, live_switch
-from .panel import Page, Panel
 
 FRAMES = (4, 32)  # minimum and default number of sampled frames
 PIXELS = {  # maximum number of pixels of a frame as the model sees it

@@ -14,7 +14,7 @@ from gleanvid.plots.labels import label_of, title_of
 from gleanvid.plots.overlay import first_frame, heat_frame, overlay_frame
 from gleanvid.run import Run
 
-from .uploads import thumbnail
+from ..widgets.thumbnails import thumbnail
 
 WIDTH = 220  # maximum width and height of an image in pixels
 LONGEST = 160  # maximum number of characters shown of an answer

@@ -109,10 +109,7 @@ class _Asking(Job):
     def updates(self) -> Iterator[PageUpdate]:
         """Ask with B's compressor, then A's; yield the changes."""
         request = self.request
-        if text := request.missing(self.sides.question):
-            yield PageUpdate(message(text, "problem"), done=True)
-            return
-        request.check()
+        request.check(self.sides.question)
         candidate = request.make_compressor()
         baseline = self.sides.reference if self.both else None
         yield from map(PageUpdate, self.reading())

@@ -19,10 +19,10 @@ from ..jobs.job import READING, Job, read
 from ..jobs.queue import UPLOAD
 from ..jobs.request import NO_CLIP
 from ..models.served import served_method
-from ..page import uploads
-from ..page.events import AT_ONCE, PRIVATE, QUEUED, Changes, Values, part, script
-from ..page.page_state import owner
-from ..page.panel import Page, Panel
+from ..widgets import thumbnails
+from ..widgets.events import AT_ONCE, PRIVATE, QUEUED, Changes, Values, part, script
+from ..widgets.page_state import owner
+from ..widgets.panel import Page, Panel
 
 STOPPED = "Stopped. Upload the file again, or choose another clip."
 SHELF = """<div class="gv-shelf" role="group" aria-label="Your clips"></div>"""
@@ -122,7 +122,7 @@ class ClipPanel(Panel):
             raise ValueError(NO_CLIP)
         for text in read(job.engine, path, frames, job.work):
             yield outputs.changes(PageUpdate(message(text), pending=text))
-        picture = uploads.thumbnail(job.engine.clip(path, frames).frames[0])
+        picture = thumbnails.thumbnail(job.engine.clip(path, frames).frames[0])
         others = [(known, seen) for known, seen in values[self.own].items() if known != path]
         yield (
             outputs.working(False)

@@ -29,10 +29,7 @@ def measure(engine: Engine, session: str, request: Request, sides: Sides) -> Ite
 
 def _measured(job: Job, sides: Sides) -> Iterator[PageUpdate]:
     engine, request = job.engine, job.request
-    if text := request.missing(sides.question):
-        yield PageUpdate(message(text, "problem"), done=True)
-        return
-    request.check()
+    request.check(sides.question)
     yield from map(PageUpdate, job.reading())
     video = engine.clip(str(request.path), request.sampled)
     clip = request.clip(video)

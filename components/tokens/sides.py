@@ -15,11 +15,11 @@ import gradio as gr
 from gleanvid.compressors import COMPRESSORS, METHODS
 
 from ..jobs.request import ALL_TOKENS, RATIO
-from ..page.controls import Controls, given_settings
-from ..page.events import AT_ONCE, Changes, Values
-from ..page.panel import Page, Panel, Tab
 from ..viewer.component import MaskViewer
 from ..viewer.payload import MAX_METHODS
+from ..widgets.controls import Controls, given_settings
+from ..widgets.events import AT_ONCE, Changes, Values
+from ..widgets.panel import Page, Panel, Tab
 
 
 class TokensTab(Tab):

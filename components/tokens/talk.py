@@ -11,10 +11,10 @@ import gradio as gr
 from ..jobs.display import STOPPED
 from ..jobs.request import LONGEST
 from ..models.served import no_answers
-from ..page.events import AT_ONCE, Changes, Values
-from ..page.page_state import owner
-from ..page.panel import Page, Panel
-from ..page.working import start, stop_with
+from ..widgets.events import AT_ONCE, Changes, Values
+from ..widgets.page_state import owner
+from ..widgets.panel import Page, Panel
+from ..widgets.working import start, stop_with
 from . import ask, measure
 
 SAVED = "Saved run of the built-in model. Press Ask to run it again."

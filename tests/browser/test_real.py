@@ -7,7 +7,7 @@ import pytest
 from components.jobs.engine import Engine
 from components.jobs.examples import examples
 from components.jobs.local import LocalBackend
-from components.page.first import RATIO
+from components.jobs.request import FIRST_RATIO as RATIO
 from gleanvid import GleanVID, ask
 from tests.browser.conftest import listen, served
 from tests.browser.steps import answered, notice, reply, says, upload

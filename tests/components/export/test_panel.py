@@ -8,11 +8,11 @@ import gradio as gr
 import pytest
 
 from components.export import exports, opening
+from components.export.opening import at_home
 from components.export.panel import ELSEWHERE, OPENED, TITLES
 from components.jobs.engine import Engine
 from components.jobs.examples import Example, ready
 from components.page.page import build_app
-from components.page.restore import at_home
 from components.server import serving
 from gleanvid import Uniform
 from tests.components.fake import FakeBackend, a_run, write_clip

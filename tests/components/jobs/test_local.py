@@ -11,10 +11,10 @@ import pytest
 from components.jobs.engine import Engine
 from components.jobs.examples import Example
 from components.jobs.request import Request, Sides
-from components.page.method_settings import MethodSettings
 from components.page.page import build_app
 from components.page.restore import BACK
 from components.tokens.ask import ask
+from components.widgets.method_settings import MethodSettings
 from gleanvid import GleanVID
 from tests.components.fake import FakeBackend, write_clip
 

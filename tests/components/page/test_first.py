@@ -11,6 +11,7 @@ import gleanvid
 from components.jobs.engine import Engine
 from components.jobs.examples import FOLDER, Example, examples
 from components.jobs.local import LocalBackend
+from components.jobs.request import FIRST_RATIO
 from components.jobs.saved_relevance import questions, saved
 from components.page import first
 from components.viewer.payload import pack
@@ -95,7 +96,7 @@ def test_gleanvid_answers_every_suggested_question_rightly_except_the_listed_fai
         video = gleanvid.read_video(example.path)
         asked = (example.question, *example.offered)
         questions = [question for question in asked if question]
-        methods = ("full", gleanvid.GleanVID(first.RATIO))
+        methods = ("full", gleanvid.GleanVID(FIRST_RATIO))
         runs = [gleanvid.ask_many(video, questions, model, method) for method in methods]
         for question, *pair in zip(questions, *runs, strict=True):
             truth = example.expected(question)

@@ -4,7 +4,7 @@ import gradio as gr
 import pytest
 
 from components.jobs.request import RATIO, make_compressor, sent_settings
-from components.page import controls
+from components.widgets import controls
 from gleanvid import COMPRESSORS
 from gleanvid.compressors.base import declared_settings
 

@@ -8,8 +8,8 @@ from types import SimpleNamespace
 import gradio as gr
 import pytest
 
-from components.page.method_settings import MethodSettings
-from components.page.page_state import Gathered, Inputs, Outputs
+from components.widgets.method_settings import MethodSettings
+from components.widgets.page_state import Gathered, Inputs, Outputs
 
 
 @pytest.fixture

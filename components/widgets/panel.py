@@ -1,21 +1,23 @@
 """Base classes: panels, which make widgets and handle their events, and tabs.
 
-To add a tab, write one file with a :class:`Tab` and one line in ``tabs_of()`` of ``page.py``.
+To add a tab, write a file with a :class:`Tab` and its line in ``tabs_of()`` of ``page/page.py``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import gradio as gr
 
 from ..jobs.engine import Engine
 from ..jobs.examples import Example
-from ..tokens.previews import Previews
 from .events import Changes
 from .page_state import Inputs, Outputs
+
+if TYPE_CHECKING:
+    from ..tokens.previews import Previews
 
 
 class Panel:
