@@ -22,8 +22,9 @@ from ..jobs import clock, display
 from ..jobs.display import Answer, Message, explain, message, status, unmeasured
 from ..jobs.engine import Engine
 from ..jobs.job import READING, Job
+from ..jobs.methods import can_answer
 from ..jobs.queue import Work
-from ..jobs.request import Request, Sides, can_answer
+from ..jobs.request import Request, Sides
 from ..viewer.values import Clip
 from .compared_runs import compared_view, relevance_for
 from .plans import Plan, needs_of
@@ -91,34 +92,30 @@ def stopped(rows: Sequence[Any], planned: int) -> str:
     return f"Stopped: {len(rows)} of {planned} rows done."
 
 
+@dataclass(eq=False)
 class _Comparison(Job):
     """State of a comparison: table rows, and each question's clip and answer with all tokens."""
 
-    def __init__(
-        self,
-        engine: Engine,
-        session: str,
-        request: Request,
-        sides: Sides,
-        more: Sequence[str] = (),
-        measured: bool = False,
-        requests: Sequence[Request] = (),
-    ) -> None:
-        super().__init__(engine, session, request)
-        self.sides = sides
-        self.asks = can_answer(request.model)
-        self.questions = [sides.question, *more] if self.asks else []
-        self.requests = list(requests) or [request] * max(1, len(self.questions))
+    sides: Sides
+    more: Sequence[str] = ()
+    measured: bool = False
+    requests: Sequence[Request] = ()
+
+    def __post_init__(self, begun: Work | None) -> None:
+        super().__post_init__(begun)
+        model = self.request.model
+        self.asks = can_answer(model)
+        self.questions = [self.sides.question, *self.more] if self.asks else []
+        self.requests = list(self.requests) or [self.request] * max(1, len(self.questions))
         self.clips: list[ClipKey] = []
         self.rows: list[Row] = []
-        self.measured = measured
         # for each question: the tokens' relevance for the answer with all tokens
         self.relevance: list[Relevance | None] = []
         # why relevance cannot be measured
-        self.unmeasured = unmeasured(request.model) if measured else ""
+        self.unmeasured = unmeasured(model) if self.measured else ""
         # The first forward pass in a process is slow, so an untimed answer precedes the first row.
         # A vLLM server needs none: an extra answer would fill its prefix cache and falsify times.
-        self.is_warm = request.model.startswith(SCHEME)
+        self.is_warm = model.startswith(SCHEME)
 
     def updates(self, make_plans: Callable[[], list[Plan]]) -> Iterator[Compared]:
         """Run the planned rows until the user stops; then show all runs in the viewer."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,8 @@ from gleanvid.run import Run
 from ..jobs.display import Message, message
 from ..jobs.engine import Engine
 from ..jobs.job import Job
-from ..jobs.request import Request, has_free_ratio
+from ..jobs.methods import has_free_ratio
+from ..jobs.request import Request
 
 NO_METHODS = "Choose at least one compressor whose retention ratio is not fixed."
 
@@ -51,20 +52,14 @@ def least(
     yield from search.run(search.updates(names), last)
 
 
+@dataclass(eq=False)
 class _Search(Job):
     """State of the search for the lowest ratios: clip, question and the answer with all tokens."""
 
-    def __init__(
-        self,
-        engine: Engine,
-        session: str,
-        request: Request,
-        question: str,
-        make: Callable[[str, float], Compressor],
-    ) -> None:
-        super().__init__(engine, session, request)
-        self.question, self.make, self.answer = question, make, ""
-        self.rows: list[dict[str, Any]] = []
+    question: str
+    make: Callable[[str, float], Compressor]
+    answer: str = ""
+    rows: list[dict[str, Any]] = field(default_factory=list)
 
     def value(self, done: bool = False) -> dict[str, Any] | None:
         """Content of the panel's table; None until the answer with all tokens is known."""

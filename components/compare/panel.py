@@ -17,7 +17,8 @@ from gleanvid.compressors.base import Compressor
 
 from ..jobs import clock
 from ..jobs.display import message
-from ..jobs.request import FIRST_RATIO, NONE, RATIO, Request, can_answer
+from ..jobs.methods import RATIO, can_answer
+from ..jobs.request import FIRST_RATIO, NONE, Request
 from ..models.served import not_served
 from ..tokens.answers import caveat
 from ..tokens.clip import shortened

@@ -10,7 +10,7 @@ from gleanvid.compressors import COMPRESSORS
 from gleanvid.compressors.base import Compressor
 from gleanvid.plots.labels import label_of
 
-from ..jobs.request import has_free_ratio
+from ..jobs.methods import has_free_ratio
 
 RATIOS = (0.05, 0.1, 0.15, 0.25, 0.5, 0.75)
 MAX_ROWS = 40

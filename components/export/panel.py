@@ -15,8 +15,9 @@ from ..curves.runs import GONE, measured_runs
 from ..jobs.display import explain, message, short_name, status
 from ..jobs.engine import Engine
 from ..jobs.examples import ready
-from ..jobs.queue import UPLOAD
-from ..jobs.request import Sides, can_answer
+from ..jobs.methods import can_answer
+from ..jobs.pages import UPLOAD
+from ..jobs.request import Sides
 from ..server.visitors import visitor
 from ..tokens.answers import answers
 from ..tokens.sides import TokensTab, as_pinned

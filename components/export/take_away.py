@@ -12,7 +12,7 @@ from ..curves.runs import measured_runs, tokens_of
 from ..jobs.display import count_of, duration_text, short_name
 from ..jobs.engine import Engine
 from ..jobs.examples import Example
-from ..jobs.request import can_answer
+from ..jobs.methods import can_answer
 from ..tokens.answers import answer, caveat
 from ..tokens.preview import pair
 from ..viewer.payload import pack

@@ -24,7 +24,8 @@ from gleanvid.types import ModelError, StoppedError, Video
 
 from .backend import Backend, EncodedClip, Question, Sampled
 from .models import Models
-from .queue import DECODERS, READERS, READERS_FULL, ModelQueue, Pages, Queue, Work
+from .pages import Pages
+from .queue import DECODERS, READERS, READERS_FULL, ModelQueue, Queue, Work
 from .recorded import PREFIX
 from .store import RunStore
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
+from dataclasses import InitVar, dataclass, field
 from typing import TypeVar
 
 from gleanvid.models.encoded import ClipKey
@@ -23,18 +24,24 @@ STILL_LOADING = "The model is still being loaded."
 Update = TypeVar("Update")
 
 
+@dataclass(eq=False)
 class Job:
     """A job of the page ``session`` with the model of ``request``.
 
-    ``work``: its stop flag and place in the queue. A job of several steps gets a new one for each
-    step, so that each has the full deadline and other visitors get the model in between.
+    ``work``: its stop flag and place in the queue, by default that of the page's running work. A
+    job of several steps gets a new one for each step, so that each has the full deadline and other
+    visitors get the model in between.
     """
 
-    def __init__(
-        self, engine: Engine, session: str | None, request: Request, work: Work | None = None
-    ) -> None:
-        self.engine, self.session, self.request = engine, session, request
-        self.work = engine.pages.work(session) if work is None and session else work or Work()
+    engine: Engine
+    session: str | None
+    request: Request
+    begun: InitVar[Work | None] = field(default=None, kw_only=True)
+    work: Work = field(init=False)
+
+    def __post_init__(self, begun: Work | None) -> None:
+        running = self.engine.pages.work(self.session) if self.session else Work()
+        self.work = begun or running
 
     def run(
         self,

@@ -10,7 +10,8 @@ import gradio as gr
 
 from gleanvid.compressors import COMPRESSORS
 
-from ..jobs.request import NO_ANSWERS, lacking
+from ..jobs.methods import lacking
+from ..jobs.request import NO_ANSWERS
 from ..widgets.events import AT_ONCE, Changes, Values
 from ..widgets.panel import Page, Panel
 

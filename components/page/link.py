@@ -17,7 +17,7 @@ from ..compare.plans import RATIOS
 from ..jobs.display import message, status
 from ..jobs.examples import Example, example_of, ready
 from ..jobs.local import PHOTOS
-from ..jobs.request import RATIO, can_answer
+from ..jobs.methods import RATIO, can_answer
 from ..tokens.clip import ClipPanel, shortened
 from ..tokens.preview import View
 from ..widgets.controls import given_settings

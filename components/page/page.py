@@ -29,7 +29,8 @@ from ..tokens.previews import Previews
 from ..tokens.sides import SidesPanel, TokensTab
 from ..tokens.talk import TalkPanel
 from ..widgets import events, notice
-from ..widgets.page_state import Gathered, Inputs, Outputs, owner
+from ..widgets.gathered import Gathered
+from ..widgets.page_state import Inputs, Outputs, owner
 from ..widgets.panel import Page, Panel, Tab
 from . import first
 from .about import AboutTab

@@ -10,7 +10,8 @@ import gradio as gr
 
 from gleanvid.compressors import COMPRESSORS
 
-from ..jobs.request import EDITED, LONGEST, pinned_settings
+from ..jobs.methods import pinned_settings
+from ..jobs.request import EDITED, LONGEST
 from ..widgets.controls import MethodSetting
 
 # Valid values of the parameter "view", which a script of the viewer reads.

@@ -185,10 +185,8 @@ class Calls:
             return COMPRESSORS[name](retention_ratio=ratio)
 
         def plan() -> list[plans.Plan]:
-            for name, value in (
-                ("compressors", compressors),
-                ("retention_ratios", retention_ratios),
-            ):
+            lists = {"compressors": compressors, "retention_ratios": retention_ratios}
+            for name, value in lists.items():
                 if not isinstance(value, list):
                     raise ValueError(f"{name}={value!r} must be a list")
             if not all(isinstance(ratio, int | float) for ratio in retention_ratios):

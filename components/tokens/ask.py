@@ -9,7 +9,7 @@ import math
 import time
 from collections.abc import Generator, Iterator
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from gleanvid.compressors.base import Compressor
@@ -21,7 +21,6 @@ from ..jobs.display import Message, PageUpdate, message, status
 from ..jobs.engine import Engine, decides_early
 from ..jobs.job import Job
 from ..jobs.local import BUILT_IN
-from ..jobs.queue import Work
 from ..jobs.request import Request, Sides
 from .answers import Answer, answer, answers, caveat
 from .preview import find_run, update_of, view_both
@@ -59,7 +58,7 @@ def ask_live(
     work = engine.pages.begin_preview(session, sides.version, live=True)
     if work is None:
         return
-    asking = _Asking(engine, session, request, sides, both, work)
+    asking = _Asking(engine, session, request, sides, both, begun=work)
 
     def last(notice: Message) -> PageUpdate:
         shown = None if work.stop.is_set() else notice  # a stopped answer needs no message
@@ -74,25 +73,20 @@ def is_slow(engine: Engine, model: str) -> bool:
     return engine.answer_s.get(model, unknown) > LIVE_S
 
 
+@dataclass(eq=False)
 class _Asking(Job):
     """One question, asked with the compressor of B and, if ``both``, with that of A.
 
-    ``sides`` is updated with the ids of the new runs. ``work``: work of a live answer: a compressor
-    that already answered the question is not asked again.
+    ``sides`` is updated with the ids of the new runs. In a live answer, a compressor that already
+    answered the question is not asked again.
     """
 
-    def __init__(
-        self,
-        engine: Engine,
-        session: str,
-        request: Request,
-        sides: Sides,
-        both: bool,
-        work: Work | None = None,
-    ) -> None:
-        super().__init__(engine, session, request, work)
-        self.sides, self.both = sides, both
-        self.is_live = self.work.live
+    sides: Sides
+    both: bool
+
+    @property
+    def is_live(self) -> bool:
+        return self.work.live
 
     def answers(self) -> list[Answer]:
         return answers(self.engine.runs, self.sides)

@@ -16,7 +16,7 @@ import gradio as gr
 from ..jobs.display import Message, PageUpdate, message, status
 from ..jobs.examples import Example, model_for, ready, thumbnail
 from ..jobs.job import READING, Job, read
-from ..jobs.queue import UPLOAD
+from ..jobs.pages import UPLOAD
 from ..jobs.request import NO_CLIP
 from ..models.served import served_method
 from ..widgets import thumbnails
@@ -108,7 +108,7 @@ class ClipPanel(Panel):
         begun = PageUpdate(message(READING), pending=READING)
         yield outputs.changes(begun) | outputs.working(True, self.page.preview.stop)
         work = engine.pages.begin(owner(user), UPLOAD)
-        job = Job(engine, owner(user), self.page.inputs.request(values), work)
+        job = Job(engine, owner(user), self.page.inputs.request(values), begun=work)
 
         def last(notice: Message) -> Changes:
             shown = {outputs.notice: notice, outputs.viewer: gr.update(pending="")}

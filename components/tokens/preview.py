@@ -21,8 +21,9 @@ from ..jobs.display import Message, PageUpdate, message, status, unmeasured
 from ..jobs.engine import Engine, decides_early
 from ..jobs.examples import Example
 from ..jobs.job import Job
+from ..jobs.methods import can_answer
 from ..jobs.queue import Work
-from ..jobs.request import NO_CLIP, Request, Sides, can_answer
+from ..jobs.request import NO_CLIP, Request, Sides
 from ..jobs.store import RunStore
 from ..viewer.payload import MAX_METHODS, payload
 from ..viewer.values import Clip
@@ -54,7 +55,7 @@ def preview(
     work = engine.pages.begin_preview(session, sides.version)
     if work is None:
         return
-    job = Job(engine, session, request, work)
+    job = Job(engine, session, request, begun=work)
     before = BEFORE if sides.runs else ""
 
     def last(notice: Message) -> PageUpdate:

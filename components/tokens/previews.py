@@ -16,7 +16,8 @@ import gradio as gr
 
 from ..jobs.display import PageUpdate, message
 from ..jobs.engine import Engine
-from ..jobs.request import Request, Sides, can_answer
+from ..jobs.methods import can_answer
+from ..jobs.request import Request, Sides
 from ..widgets.events import AT_ONCE, PRIVATE, QUEUED, Changes, Values, or_nothing, script
 from ..widgets.page_state import Inputs, Outputs, owner
 from . import ask, preview

@@ -14,7 +14,8 @@ import gradio as gr
 
 from gleanvid.compressors import COMPRESSORS, METHODS
 
-from ..jobs.request import ALL_TOKENS, RATIO
+from ..jobs.methods import RATIO
+from ..jobs.request import ALL_TOKENS
 from ..viewer.component import MaskViewer
 from ..viewer.payload import MAX_METHODS
 from ..widgets.controls import Controls, given_settings

@@ -17,7 +17,8 @@ from gleanvid.compressors.base import Compressor, declared_settings
 from gleanvid.compressors.by_hand import ByHand
 from gleanvid.compressors.settings import Setting
 
-from ..jobs.request import EDITED, NONE, RATIO, has_free_ratio
+from ..jobs.methods import RATIO, has_free_ratio
+from ..jobs.request import EDITED, NONE
 from .method_settings import MethodSettings
 
 SLIDER_STOPS = 2000  # a number with more possible values gets a number box, not a slider

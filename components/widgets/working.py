@@ -9,7 +9,7 @@ from typing import Any
 import gradio as gr
 
 from ..jobs.display import message
-from ..jobs.queue import UPLOAD
+from ..jobs.pages import UPLOAD
 from .events import AT_ONCE, QUEUED, Changes, Values
 from .page_state import owner
 from .panel import Page

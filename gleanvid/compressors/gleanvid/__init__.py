@@ -229,10 +229,7 @@ class GleanVID(Compressor):
         return SubspaceEvidence(clip, budgets, self.orth_tolerance)
 
     def _terms(self, local: Tensor, complement: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the two scores that Eq. joint_score adds: local score and complementarity.
-
-        Both are [N] for one unit or [T, N] for all. :class:`Ablation` replaces them.
-        """
+        """Return the scores that Eq. joint_score adds, [N] or [T, N]; Ablation replaces them."""
         return local, complement
 
     def _local_scores(self, tokens: VideoTokens, clip: DebiasedClip, references: Tensor) -> Tensor:
@@ -242,10 +239,9 @@ class GleanVID(Compressor):
 
 
 def in_order(kept: Sequence[Tensor], budgets: Sequence[int], per_unit: int) -> Tensor:
-    """Turn the positions kept in each unit into ascending flat token indices.
+    """Turn the positions kept in each unit with a budget into ascending flat token indices.
 
-    ``kept``: positions of each unit with a budget. ``budgets``: number of kept tokens of every
-    unit. ``per_unit``: number of tokens of a unit.
+    ``budgets``: number of kept tokens of every unit. ``per_unit``: number of tokens of a unit.
     """
     starts = [unit * per_unit for unit, budget in enumerate(budgets) for _ in range(budget)]
     places = torch.cat([*kept])

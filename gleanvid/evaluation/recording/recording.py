@@ -30,8 +30,7 @@ from gleanvid.video.isolation.bounds import fits
 
 MAX_BYTES = 4 * 2**30
 MAX_FRAME_BYTES = 2 * 2**30  # limit in bytes for all decoded frames together
-# limit in bytes for the converted features, if they are not stored in the model's precision
-MAX_FEATURE_BYTES = 2 * 2**30
+MAX_FEATURE_BYTES = 2 * 2**30  # limit in bytes for features that are converted
 MAX_HEADER = 8 * 2**20
 MAX_FRAMES, MAX_SIDE, MAX_TOKENS, MAX_WIDTH, MAX_RUNS = 1024, 4096, 2**20, 2**15, 256
 _FLOATS = {"F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16}
@@ -234,9 +233,7 @@ def _check_finite(name: str, numbers: Tensor) -> None:
 def _decoded(file: np.ndarray, size: tuple[int, int]) -> np.ndarray:
     with Image.open(io.BytesIO(file.tobytes()), formats=["JPEG"]) as image:
         if image.size != size:  # checked before decoding any pixel
-            raise ValueError(
-                f"a frame is {image.size[0]} x {image.size[1]} and not {size[0]} x {size[1]} pixels"
-            )
+            raise ValueError(f"a frame has {image.size} pixels, not {size}")
         return np.asarray(image.convert("RGB"))
 
 

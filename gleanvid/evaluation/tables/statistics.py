@@ -113,21 +113,6 @@ def relative_accuracy(
     return _estimate(found[0] / found[1], drawn[:, 0] / drawn[:, 1])
 
 
-def student_mean(values: Sequence[float]) -> Estimate:
-    """Return the mean of independent values with Student's 95 % interval.
-
-    With fewer than two values, the interval is NaN. Use it for few clips, for which a bootstrap
-    would give too narrow an interval.
-    """
-    from scipy.stats import t
-
-    mean, free = float(np.mean(values)), len(values) - 1
-    if free < 1:
-        return Estimate(mean, math.nan, math.nan)
-    reach = float(t.ppf(0.975, free)) * float(np.std(values, ddof=1)) / math.sqrt(len(values))
-    return Estimate(mean, mean - reach, mean + reach)
-
-
 def correlation(first: Sequence[float], second: Sequence[float]) -> float:
     """Return Pearson's r; NaN where one of the two does not vary."""
     from scipy.stats import pearsonr

@@ -3,7 +3,8 @@ from __future__ import annotations
 import pytest
 
 from components.jobs.local import BUILT_IN, PHOTOS
-from components.jobs.request import Request, can_answer, refusal
+from components.jobs.methods import can_answer, refusal
+from components.jobs.request import Request
 from components.models.served import not_served, not_served_sentence, served_method
 from gleanvid.compressors import COMPRESSORS
 

@@ -9,7 +9,7 @@ import pytest
 from components.jobs import job
 from components.jobs.engine import Engine
 from components.jobs.examples import examples
-from components.jobs.queue import UPLOAD
+from components.jobs.pages import UPLOAD
 from components.page.page import build_app
 from components.tokens.clip import STOPPED
 from gleanvid.types import StoppedError

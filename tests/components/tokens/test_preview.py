@@ -8,7 +8,7 @@ import pytest
 
 from components.jobs import job
 from components.jobs.engine import Engine
-from components.jobs.queue import UPLOAD
+from components.jobs.pages import UPLOAD
 from components.jobs.request import Request, Sides
 from components.tokens.answers import answers
 from components.tokens.ask import ask, ask_live

@@ -3,7 +3,7 @@ from __future__ import annotations
 import gradio as gr
 import pytest
 
-from components.jobs.request import RATIO, make_compressor, sent_settings
+from components.jobs.methods import RATIO, make_compressor, sent_settings
 from components.widgets import controls
 from gleanvid import COMPRESSORS
 from gleanvid.compressors.base import declared_settings

@@ -8,8 +8,9 @@ from types import SimpleNamespace
 import gradio as gr
 import pytest
 
+from components.widgets.gathered import Gathered
 from components.widgets.method_settings import MethodSettings
-from components.widgets.page_state import Gathered, Inputs, Outputs
+from components.widgets.page_state import Inputs, Outputs
 
 
 @pytest.fixture

@@ -18,10 +18,11 @@ from typing import TYPE_CHECKING, ClassVar
 import torch
 
 from gleanvid.compressors.base import Compressor, setting
+from gleanvid.compressors.fastvid.centers import centers_of, topped_up
+from gleanvid.compressors.fastvid.division import anchors_of, dealt
 from gleanvid.compressors.settings import exact_setting
 from gleanvid.compressors.shared.apportion import largest_remainder
-from gleanvid.compressors.shared.density_peaks import density_peaks
-from gleanvid.compressors.shared.ranking import most_similar, ranks, top_indices
+from gleanvid.compressors.shared.ranking import most_similar, ranks
 from gleanvid.compressors.shared.records import Shares, identity_record, required, shared_record
 from gleanvid.compressors.shared.segments import (
     neighbour_cosines,
@@ -34,7 +35,6 @@ from gleanvid.types import Compression, VideoTokens
 if TYPE_CHECKING:
     from torch import Tensor
 
-_NEIGHBOURS = 4
 _PUBLISHED = {  # variant -> defaults of the settings tau, context_share, beta, ignore
     "llava_onevision": (0.9, 0.4, 0.6, 1.0),
     "llava_video": (0.9, 0.4, 0.6, 1.0),
@@ -154,9 +154,9 @@ class FastVID(Compressor):
         if self.exact and sum(totals) == len(tokens):
             return identity_record(tokens, scores, trace)
         salient = ranks(saliency) < plan[0].to(saliency.device)[:, None]  # bool [T, N]: kept
-        centers = _centers(features, salient, plan[1])
+        centers = centers_of(features, salient, plan[1])
         if self.exact:
-            salient = _topped_up(saliency, salient, centers, spans, totals)
+            salient = topped_up(saliency, salient, centers, spans, totals)
         parts = [Shares.untouched(torch.nonzero(salient.flatten()).squeeze(1))]
         for span in spans:
             parts += [
@@ -191,17 +191,17 @@ class FastVID(Compressor):
         context = int(total * share)
         if self.variant == "llava_onevision" and not self.exact:
             each = int(total // length * share)  # the authors' code rounds down here and below
-            anchors = _anchors(length, step)
-            dealt = anchors.long() * (each * length // int(anchors.sum()))
-            return torch.stack([torch.full((length,), total // length - each), dealt])
+            anchors = anchors_of(length, step)
+            each_anchor = anchors.long() * (each * length // int(anchors.sum()))
+            return torch.stack([torch.full((length,), total // length - each), each_anchor])
         if not self.variant.startswith("qwen"):
-            return _dealt(total - context, context, length, step)
+            return dealt(total - context, context, length, step)
         if total > 1 or self.variant == "qwen2_5_vl":
             context = min(total, max(1, context))
         if length == 1:
-            return _dealt(total - context, context, 1, step)
+            return dealt(total - context, context, 1, step)
         ends = [*torch.nonzero(cosines < self._value("ignore")).flatten().tolist(), length - 1]
-        salient_rows, context_rows = _dealt(total - context, context, len(ends), step)
+        salient_rows, context_rows = dealt(total - context, context, len(ends), step)
         context_rows = context_rows.clamp(max=per_unit // 2)
         plan = torch.zeros(2, length, dtype=torch.long)
         plan[1, ends] = context_rows
@@ -230,66 +230,3 @@ class FastVID(Compressor):
             torch.cat([centers, source]),
             torch.cat([own, rest[joined]]),
         )
-
-
-def _anchors(count: int, step: int) -> Tensor:
-    """Return which of ``count`` units are anchors: every ``step``-th, counted from the last."""
-    return torch.arange(count).flip(0) % step == 0
-
-
-def _dealt(salient: int, context: int, count: int, step: int) -> Tensor:
-    """Divide numbers of salient and of context tokens over ``count`` units: int64 [2, count].
-
-    Salient tokens are divided evenly over all units; the first units get the remainder. Context
-    tokens are divided over the anchor units (:func:`_anchors`); the last of them get the remainder.
-    """
-    anchors = _anchors(count, step)
-    place = torch.arange(count)
-    number = int(anchors.sum())
-    from_last = anchors.long().flip(0).cumsum(0).flip(0) - 1  # anchors after this one
-    return torch.stack(
-        [
-            salient // count + (place < salient % count).long(),
-            anchors * (context // number + (from_last < context % number).long()),
-        ]
-    )
-
-
-def _centers(features: Tensor, salient: Tensor, context: Tensor) -> dict[int, Tensor]:
-    """Choose cluster centres among the tokens of ``features`` [T, N, D] that are not salient.
-
-    Returns the flat token indices of the centres by unit. ``context`` [T]: number of centres wanted
-    in each unit; there are fewer if a unit has fewer tokens that are not salient.
-    """
-    found, per_unit = {}, features.shape[1]
-    for unit in torch.nonzero(context).flatten().tolist():
-        places = torch.nonzero(~salient[unit]).squeeze(1)
-        count = min(int(context[unit]), len(places))
-        if count:
-            points = features[unit, places]
-            chosen, _, _ = density_peaks(points, count, min(_NEIGHBOURS, len(places)))
-            found[unit] = unit * per_unit + places[chosen]
-    return found
-
-
-def _topped_up(
-    saliency: Tensor,
-    salient: Tensor,
-    centers: dict[int, Tensor],
-    spans: list[slice],
-    totals: list[int],
-) -> Tensor:
-    """Return ``salient`` bool [T, N] with tokens added until each segment has its total.
-
-    ``totals``: number of output tokens of each segment, cluster centres included. The tokens added
-    are the most salient of those that are neither marked nor cluster centres.
-    """
-    taken = salient.clone()
-    for chosen in centers.values():
-        taken.view(-1)[chosen] = True
-    salient = salient.clone()
-    for span, total in zip(spans, totals, strict=True):
-        left = saliency[span].masked_fill(taken[span], float("-inf")).flatten()
-        missing = total - int(taken[span].sum())
-        salient[span].view(-1)[top_indices(left, missing)] = True
-    return salient

@@ -18,10 +18,12 @@ from typing import TYPE_CHECKING, ClassVar
 import torch
 
 from gleanvid.compressors.base import setting
+from gleanvid.compressors.flashvid.picks import diverse_picks
+from gleanvid.compressors.flashvid.trees import trees
 from gleanvid.compressors.settings import exact_setting, num_layers_setting
 from gleanvid.compressors.shared.apportion import largest_remainder
 from gleanvid.compressors.shared.density_peaks import density_peaks
-from gleanvid.compressors.shared.ranking import descending, top_indices
+from gleanvid.compressors.shared.ranking import top_indices
 from gleanvid.compressors.shared.records import Shares, identity_record, required, shared_record
 from gleanvid.compressors.shared.segments import (
     neighbour_cosines,
@@ -37,7 +39,6 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 _NEIGHBOURS = 7
-_MAX_ENTRIES = 2**25  # largest [frames, N, N] tensor of token pairs; more frames are split
 
 
 @dataclass(frozen=True)
@@ -133,7 +134,7 @@ class FlashVID(TwoStage):
         if self.version == "v2":
             events = torch.cat([means[span].mean(0).expand_as(means[span]) for span in spans])
             weight = saliency * (features @ events[..., None]).squeeze(-1)
-        picked = _diverse_picks(features, weight, picks)
+        picked = diverse_picks(features, weight, picks)
         parts = [Shares.untouched(torch.nonzero(picked.flatten()).squeeze(1))]
         for span in spans:
             if int(trace["clusters"][span].sum()):
@@ -175,7 +176,7 @@ class FlashVID(TwoStage):
         root = torch.arange(picked.numel(), device=picked.device)
         divisor = torch.ones(len(root), device=picked.device)
         if length > 1:
-            root, children = _trees(features, free, int(budgets.sum()), self.temporal_threshold)
+            root, children = trees(features, free, int(budgets.sum()), self.temporal_threshold)
             divisor = torch.bincount(root, minlength=len(root)) if self.true_mean else children
         elif self.repeat_positions:
             free = torch.ones_like(free)
@@ -208,62 +209,6 @@ class FlashVID(TwoStage):
         if ratio >= 1:
             return sizes
         return torch.tensor([math.ceil(size * ratio) for size in sizes.tolist()])
-
-
-def _diverse_picks(features: Tensor, weight: Tensor, counts: Tensor) -> Tensor:
-    """Pick tokens of each frame one after another; return which are picked, bool [T, N].
-
-    ``counts`` [T]: number to pick in each frame. Each pick maximises ``weight`` [T, N] times a
-    distance 1 - cosine. For the first pick, it is the distance to the nearest other token; for the
-    later picks, to the nearest token picked before.
-    """
-    step = max(1, _MAX_ENTRIES // weight.shape[1] ** 2)
-    parts = zip(features.split(step), weight.split(step), counts.split(step), strict=True)
-    return torch.cat([_picks_at_once(*part) for part in parts])
-
-
-def _picks_at_once(features: Tensor, weight: Tensor, counts: Tensor) -> Tensor:
-    unit = torch.nn.functional.normalize(features, dim=-1)
-    # [T, N, N]: weight of a candidate times its distance to another token
-    gaps = (1.0 - unit @ unit.transpose(1, 2)) * weight[..., None]
-    # [T, N]: weight of a candidate times its distance to the nearest other token (first pick)
-    closest = gaps.topk(min(2, gaps.shape[1]), largest=False).values[..., -1]
-    picked = torch.zeros_like(weight, dtype=torch.bool)
-    frames = torch.arange(len(gaps), device=gaps.device)
-    quota = counts.to(gaps.device)
-    for number in range(int(counts.max())):
-        best = closest.masked_fill(picked, float("-inf")).argmax(dim=1)
-        picked[frames, best] |= number < quota
-        taken = gaps[frames, :, best]
-        closest = taken if number == 0 else torch.minimum(closest, taken)
-    return picked
-
-
-def _trees(features: Tensor, free: Tensor, floor: int, threshold: float) -> tuple[Tensor, Tensor]:
-    """Join similar tokens of successive frames in trees that go back in time.
-
-    Only tokens marked in ``free`` bool [L, N] take part. Each joins the most similar token of the
-    previous frame if their cosine is above ``threshold``. The threshold is raised if fewer than
-    ``floor`` tokens would be left as roots. Returns the flat index of each token's root, int64
-    [L*N], and one plus the number of each token's direct children, [L*N].
-    """
-    unit = torch.nn.functional.normalize(features, dim=-1)
-    # [L-1, N, N]: cosine of each token to each token of the previous frame
-    cosine = unit[1:] @ unit[:-1].transpose(1, 2)
-    cosine.masked_fill_(~(free[1:, :, None] & free[:-1, None, :]), -1.0)
-    best, parent = cosine.max(dim=2)
-    stands = best.numel() + free.shape[1] - int((best > threshold).sum())
-    if stands < floor:
-        ranked = torch.cat([best.flatten(), best.new_full(free.shape[1:], -1.0)])
-        kth = int(descending(ranked)[max(0, len(ranked) - floor - 1)])
-        threshold = max(float(ranked[kth]), -1.0 + 1e-6)
-    joins = best > threshold
-    root = torch.arange(free.numel(), device=free.device).view_as(free)
-    children = torch.ones(free.shape, device=free.device)
-    for step, (join, up) in enumerate(zip(joins, parent, strict=True)):
-        root[step + 1] = torch.where(join, root[step][up], root[step + 1])
-        children[step].index_add_(0, up, join.float())
-    return root.flatten(), children.flatten()
 
 
 @dataclass(frozen=True)
