@@ -87,11 +87,14 @@ def loads(monkeypatch):
     return seen
 
 
-@pytest.mark.parametrize("option", ["--port=99999", "--port=-1", "--allow-host=a*.example"])
+WRONG = ["--port=99999", "--port=-1", "--allow-host=a*.example", "--trusted-proxy=nonsense"]
+
+
+@pytest.mark.parametrize("option", WRONG)
 def test_invalid_app_option_is_refused_by_name(option, capsys):
     with pytest.raises(SystemExit):
         launch.parse([option])
-    assert option in capsys.readouterr().err
+    assert option.partition("=")[2] in capsys.readouterr().err
 
 
 def test_app_loads_its_model_with_the_options_of_the_command_line(loads):
@@ -139,6 +142,9 @@ def test_app_on_a_hugging_face_space_is_public_reachable_and_embeddable(monkeypa
     assert served["server_name"] == "0.0.0.0"
     guard = served["app_kwargs"]["middleware"][0].kwargs
     assert "https://huggingface.co" in guard["framed_by"] and guard["hosts"][-1] == "*.hf.space"
+    assert "10.0.0.0/8" in serving.trusted(False, [])
+    monkeypatch.setenv("SPACE_HOST", "someone-gleanvid.hf.space")
+    assert serving.reached_by("0.0.0.0", False, [])[-1] == "someone-gleanvid.hf.space"
 
 
 def test_limits_given_on_the_command_line_override_public_defaults():

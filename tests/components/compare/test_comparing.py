@@ -122,16 +122,6 @@ def test_stopped_comparison_keeps_its_finished_rows(clip):
     assert len(engine.queue) == 0 and engine.pages.start("me")
 
 
-def test_side_b_keeps_the_page_s_settings_if_the_comparison_included_them(clip):
-    """If side B changed, the viewer would show another method than the controls."""
-    for names, b in ((["uniform", "gleanvid"], "gleanvid"), (["uniform", "random"], "uniform")):
-        engine = Engine(FakeBackend())
-        last = compared(engine, clip, names)[-1]
-        methods = [engine.runs.get(run_id).compressor["name"] for run_id in last.run_ids]
-        assert methods[:2] == [b, "full"]
-        assert last.viewer["methods"][last.viewer["b"]]["name"] == b
-
-
 @pytest.mark.parametrize("again", [["uniform"], ["uniform", "random"]], ids=["before", "again"])
 def test_pinned_side_a_stays_after_a_comparison_if_the_viewer_has_its_run(clip, again):
     engine, pinned = Engine(FakeBackend()), make("random", 0.25).settings()

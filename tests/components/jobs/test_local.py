@@ -78,13 +78,6 @@ def test_link_to_another_clip_shows_nothing_of_the_clip_shown_at_start(site):
     assert not {"gv-tokens", "gv-ready", "gv-budget"} & set(same)
 
 
-def test_link_restores_methods_and_ratios_of_the_comparison_and_the_tab(site):
-    changed = loaded(site, methods="uniform", ratios="0.5", tab="Compare", seed="4")
-    assert changed["gv-methods"] == ["uniform"] and changed["Retention ratio"] == [0.5]
-    assert changed["Seed"] == 4 and changed["tabs"]["selected"] == "Compare"
-    assert "tabs" not in loaded(site, tab="Evil")
-
-
 def test_results_restored_after_a_reload_take_precedence_over_the_link(site, cache):
     engine, _, clips = site
     engine.pages.start("me")

@@ -19,8 +19,10 @@ def test_run_store_evicts_the_oldest_run_first_and_never_the_newest():
     ids = [runs.add(make_run()) for _ in range(4)]
     assert runs.get(ids[0]) is None and runs.get(ids[-1]) is not None
     assert len(runs) == 2
-    tiny = RunStore(limit_mib=0)
+    tiny, few = RunStore(limit_mib=0), RunStore(most=3)
     assert tiny.get(tiny.add(make_run())) is not None
+    ids = [few.add(make_run(2)) for _ in range(5)]
+    assert len(few) == 3 and few.get(ids[1]) is None and few.get(ids[2]) is not None
 
 
 def test_saved_run_is_read_on_first_use_and_retried_if_its_clip_could_not_be_read(tmp_path):
@@ -45,9 +47,3 @@ def test_saved_run_is_read_on_first_use_and_retried_if_its_clip_could_not_be_rea
 def test_unknown_run_ids_give_no_run():
     assert RunStore().get("../../etc/passwd") is None
     assert RunStore().get(None) is None
-
-
-def test_run_store_limits_the_number_of_runs():
-    runs, run = RunStore(most=3), make_run(2)
-    ids = [runs.add(run) for _ in range(5)]
-    assert len(runs) == 3 and runs.get(ids[1]) is None and runs.get(ids[2]) is not None

@@ -24,11 +24,6 @@ def started_with(*words):
     return launch.make_choosing(engine, options)
 
 
-def progress_of_first_model(choice):
-    choice.start()
-    return list(choice.progress())
-
-
 def test_first_model_is_loaded_with_the_options_of_the_command_line(hub, monkeypatch, capsys):
     """The operator may load a model that seems too large; the terminal shows each stage once."""
     scarce(monkeypatch)
@@ -68,14 +63,6 @@ def test_page_shows_loading_of_the_first_model_and_chooses_it_once_it_is_loaded(
     assert progress_and_chosen_models(panel, model=BUILT_IN) == ([], [])
 
 
-def test_failure_to_load_the_first_model_is_shown_and_the_built_in_model_answers(hub):
-    hub.repositories[NAME].gated = True
-    choice = started_with("--model", NAME)
-    panel, last = panel_of(choice), progress_of_first_model(choice)[-1]
-    assert last.stage == "failed" and "accept its terms" in last.text
-    assert choice.engine.name == BUILT_IN and progress_and_chosen_models(panel) == ([last.text], [])
-
-
 def test_endpoints_refuse_the_first_model_until_it_is_loaded(hub, monkeypatch):
     monkeypatch.setattr("components.server.endpoints.uploaded", lambda video: video)
     choice = started_with("--model", NAME)
@@ -90,8 +77,8 @@ def test_endpoints_refuse_the_first_model_until_it_is_loaded(hub, monkeypatch):
     with pytest.raises(gr.Error, match="must be one of builtin"):
         asked("another/model")
     assert asked(BUILT_IN) == BUILT_IN
-    progress_of_first_model(choice)
-    assert asked("") == NAME
+    choice.start()
+    assert list(choice.progress()) and asked("") == NAME
 
 
 def test_public_server_loads_every_model_before_its_page_is_served(hub, published):

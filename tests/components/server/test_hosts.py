@@ -5,7 +5,6 @@ import pytest
 from starlette.testclient import TestClient
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
-from components.server import serving
 from components.server.guard import Guard
 from components.server.visitors import networks, visitor
 from tests.components.server.running import running
@@ -72,19 +71,6 @@ def test_forwarded_headers_are_believed_only_from_a_trusted_proxy():
 )
 def test_addresses_of_one_ipv6_network_count_as_one_visitor(address, name):
     assert visitor(address) == name
-
-
-def test_error_about_an_invalid_proxy_network_quotes_the_network():
-    with pytest.raises(ValueError, match="nonsense"):
-        networks(["nonsense"])
-
-
-def test_hugging_face_space_answers_to_its_own_host_name(monkeypatch):
-    monkeypatch.setenv("SPACE_ID", "someone/gleanvid")
-    monkeypatch.setenv("SPACE_HOST", "someone-gleanvid.hf.space")
-    names = serving.reached_by("0.0.0.0", False, [])
-    assert "someone-gleanvid.hf.space" in names and "*.hf.space" not in names
-    assert "10.0.0.0/8" in serving.trusted(False, [])
 
 
 def test_server_on_an_ipv6_address_answers_under_that_address():

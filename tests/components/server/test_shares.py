@@ -142,8 +142,3 @@ def test_path_of_an_upload_cannot_be_derived_from_its_content(address):
     assert first != second and first.rpartition("/")[2] == second.rpartition("/")[2]
     guessed = first.replace(first.split("/")[-2], "0" * 64)
     assert httpx.get(f"{address}{FILE}{guessed}").status_code in (403, 404)
-
-
-def test_session_name_that_would_break_cancelling_is_refused(address):
-    odd = join(address, "ask", [], "a<gradio-sep>b")
-    assert odd.status_code == 400 and "session_hash" in odd.text

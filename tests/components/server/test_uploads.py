@@ -30,13 +30,6 @@ def status(limits, length, visitor=""):
     return 200
 
 
-@pytest.mark.parametrize(
-    ("length", "expected"), [("", 411), ("ten", 411), ("-1", 411), (2 * MIB, 413), (1000, 200)]
-)
-def test_upload_without_a_length_or_over_the_limit_is_refused(length, expected):
-    assert status(Uploads(1000), length) == expected
-
-
 def test_uploads_are_refused_while_their_folder_is_full(cache):
     now = [0.0]
     limits = Uploads(1000, 1000, clock=lambda: now[0])

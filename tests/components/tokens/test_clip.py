@@ -64,12 +64,6 @@ def test_unreadable_file_changes_nothing_and_opens_no_popup(page, tmp_path):
     assert refusal["gv-tokens"]["pending"] == ""
 
 
-def test_readable_upload_replaces_the_current_clip(page, tmp_path):
-    write_clip(tmp_path / "clip.mp4")
-    _, taken = uploaded(page, str(tmp_path / "clip.mp4"))
-    assert taken["gv-clip"] == str(tmp_path / "clip.mp4") and "gv-tokens" in taken
-
-
 def test_upload_progress_is_shown_in_the_message_line_and_over_the_viewer(tmp_path, monkeypatch):
     class Slow(FakeBackend):
         def read_video(self, path, num_frames, timeout_s, stop, progress):

@@ -72,22 +72,6 @@ def test_second_compress_run_does_only_missing_clips(clips, tmp_path):
     assert sum(line.get("item") == "broken.mp4" for line in told) == 1
 
 
-class Stops(FakeModel):
-    def encode(self, video, needs=frozenset(), max_pixels=None):
-        if len(self.encoded) == 1:
-            raise KeyboardInterrupt
-        return super().encode(video, needs, max_pixels)
-
-
-def test_interrupted_compression_resumes_to_the_same_files(clips, tmp_path):
-    with pytest.raises(KeyboardInterrupt):
-        run(clips, tmp_path / "stopped", Stops())
-    assert set(files(tmp_path / "stopped")) == {"a.mp4.npz"}
-    run(clips, tmp_path / "stopped")
-    run(clips, tmp_path / "whole")
-    assert files(tmp_path / "stopped") == files(tmp_path / "whole")
-
-
 @pytest.mark.parametrize("method", [FastV(0.25), SparseVLM(0.25)])
 def test_compress_without_a_question_refuses_methods_that_need_one(method):
     with pytest.raises(ValueError, match=f"compressor='{method.name}' decides while the model"):
