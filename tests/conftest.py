@@ -19,6 +19,7 @@ OWN_CLIPS = (
     "components/curves",
     "components/jobs",
     "components/models",
+    "components/page",
     "components/tokens",
     "components/viewer",
     "evaluation",

@@ -47,7 +47,12 @@ def test_saved_results_in_the_repository_are_complete_and_match_their_clips():
     assert loaded.viewer["name"] == examples()[0].path.name
 
 
-def test_live_run_gives_the_tokens_and_answer_of_the_saved_result():
+@pytest.fixture(scope="module")
+def model():
+    return gleanvid.load_model("builtin")
+
+
+def test_live_run_gives_the_tokens_and_answer_of_the_saved_result(model):
     """If this fails, ``python -m components.page.first`` saves all results anew."""
     saved, example, engine = first.load(), examples()[0], Engine(LocalBackend({}))
     first.offer(engine, example, saved.runs)
@@ -56,7 +61,6 @@ def test_live_run_gives_the_tokens_and_answer_of_the_saved_result():
     try:
         torch.set_num_threads(2)  # the saved run must not depend on the number of threads
         compressor = from_settings(stored.compressor)
-        model = gleanvid.load_model("builtin")
         run = api.ask(example.path, example.question, model, compressor)
     finally:
         torch.set_num_threads(before)
@@ -69,39 +73,35 @@ def test_live_run_gives_the_tokens_and_answer_of_the_saved_result():
     assert np.array_equal(run.video.frames, stored.video.frames)
 
 
-def test_saved_relevance_equals_the_model_s_current_relevance():
+@pytest.fixture(scope="module")
+def answered(model):
+    """(example, run with all tokens, run with GleanVID) of each suggested question."""
+    found, methods = [], ("full", gleanvid.GleanVID(FIRST_RATIO))
+    for example in (item for item in examples() if item.offered):
+        video, asked = gleanvid.read_video(example.path), questions(example)
+        runs = [gleanvid.ask_many(video, asked, model, method) for method in methods]
+        found += [(example, *pair) for pair in zip(*runs, strict=True)]
+    return found
+
+
+def test_saved_relevance_equals_the_model_s_current_relevance(model, answered):
     """If this fails, ``python -m components.page.first`` saves all results anew."""
-    model = gleanvid.load_model("builtin")
-    for place, example in enumerate(item for item in examples() if item.questions):
-        video = gleanvid.read_video(example.path)
-        for number, question in enumerate(questions(example)):
-            run = api.ask(video, question, model, "gleanvid")
-            kept = saved(example, f" {question}\n", run)
-            assert kept is not None, question
-            if number:
-                continue  # one relevance map per clip is enough, as each takes seconds
-            words = place == 0  # a map of every word takes longer
-            found = api.relevance(video, question, model, kept.answer, words=words)
+    for example, full, run in answered:
+        kept = saved(example, f" {run.question}\n", run)
+        assert kept.answer == full.answer
+        assert " ".join(word for word, _ in kept.words).split() == kept.answer.split()
+        if run.question == example.question:  # one map per clip is enough, as each takes seconds
+            found = api.relevance(run.video, run.question, model, kept.answer)
             assert kept.kept(run.compression) == pytest.approx(
                 found.kept(run.compression), abs=0.01
             )
-            if words:
-                assert [word for word, _ in kept.words] == [word for word, _ in found.words]
             assert (kept.tokens - found.tokens).abs().sum() < 0.02
 
 
-def test_gleanvid_answers_every_suggested_question_rightly_except_the_listed_failure():
-    model = gleanvid.load_model("builtin")
-    for example in (item for item in examples() if item.offered):
-        video = gleanvid.read_video(example.path)
-        asked = (example.question, *example.offered)
-        questions = [question for question in asked if question]
-        methods = ("full", gleanvid.GleanVID(FIRST_RATIO))
-        runs = [gleanvid.ask_many(video, questions, model, method) for method in methods]
-        for question, *pair in zip(questions, *runs, strict=True):
-            truth = example.expected(question)
-            right = [same_answer(run.answer, truth) for run in pair]
-            assert right == [True, True], question
+def test_gleanvid_answers_every_suggested_question_rightly(answered):
+    for example, *pair in answered:
+        truth = example.expected(pair[0].question)
+        assert all(same_answer(run.answer, truth) for run in pair), pair[0].question
 
 
 def test_every_example_clip_exists_and_is_listed_with_its_licence():

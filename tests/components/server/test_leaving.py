@@ -12,35 +12,20 @@ import pytest
 
 from components.server import uploads
 
-WAIT = """
+BUSY = """
 import os, time
 from pathlib import Path
 from components.server import uploads
-with uploads.exit_on_signals(), uploads.own_folder() as folder:
-    Path(folder, "clip.mp4").write_bytes(b"x")
-    print(folder, flush=True)
-    time.sleep(60)
-"""
-
-
-BUSY = """
 import threading, torch
 matrix = torch.ones(300, 300)
 def multiply():
     while True: matrix @ matrix
 for _ in range(2): threading.Thread(target=multiply, daemon=True).start()
+with uploads.exit_on_signals(), uploads.own_folder() as folder:
+    Path(folder, "clip.mp4").write_bytes(b"x")
+    print(folder, flush=True)
+    time.sleep(60)
 """
-
-
-@pytest.fixture
-def started(tmp_path, monkeypatch):
-    monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path))  # folder set by the operator
-    process = subprocess.Popen([sys.executable, "-c", WAIT], stdout=subprocess.PIPE, text=True)
-    folder = process.stdout.readline().strip()
-    yield process, folder
-    process.kill()
-    process.wait()
-    process.stdout.close()
 
 
 @pytest.mark.parametrize("name", uploads.ENDING)
@@ -61,7 +46,7 @@ def test_every_ending_signal_exits_with_its_code_and_name(name, monkeypatch, cap
 
 def test_server_ended_while_its_model_is_busy_deletes_its_folder_and_names_the_signal(tmp_path):
     (tmp_path / "of_another_server.mp4").write_bytes(b"x")
-    command = [sys.executable, "-c", BUSY + WAIT]
+    command = [sys.executable, "-c", BUSY]
     given = os.environ | {"GRADIO_TEMP_DIR": str(tmp_path), "OMP_NUM_THREADS": "1"}
     ends = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     with subprocess.Popen(command, text=True, env=given, **ends) as process:
