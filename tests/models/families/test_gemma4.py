@@ -11,14 +11,9 @@ from tests.models.tiny import noise_video
 QUARTER = EveryNth(retention_ratio=0.25)
 
 
-@pytest.fixture(params=["gemma4", "gemma4_large", "gemma4_unified"])
-def model(request, adapters):
-    return adapters[request.param]
-
-
-@pytest.fixture(params=["gemma4"])
-def small(request, adapters):
-    return adapters[request.param]
+@pytest.fixture
+def small(adapters):
+    return adapters["gemma4"]
 
 
 def test_error_for_eager_attention_with_gemma4_names_the_alternatives(small):
