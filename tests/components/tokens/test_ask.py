@@ -11,7 +11,7 @@ from components.jobs.examples import Example
 from components.jobs.queue import ModelQueue, Work
 from components.jobs.request import NO_CLIP, NO_QUESTION, Request, Sides
 from components.tokens.answers import KNOWS_GLIMPSE
-from components.tokens.ask import LIVE_S, ask, ask_live, is_slow
+from components.tokens.ask import ask
 from components.tokens.preview import DECIDES_LATE, preview
 from gleanvid import COMPRESSORS, GleanVID, ModelError, errors
 from tests.components.fake import FakeBackend
@@ -96,32 +96,6 @@ def test_answer_is_judged_if_the_right_answer_is_known(clip, tmp_path):
     assert last_of(updates_of(engine, known)).answers[0]["right"] is False
     unjudged = last_of(updates_of(engine, unknown)).answers[0]
     assert unjudged["right"] is None and unjudged["caveat"] == KNOWS_GLIMPSE
-
-
-def test_live_answers_are_off_for_slow_models_and_checkpoints_of_unknown_answer_time(clip):
-    engine = Engine(FakeBackend())
-    assert not is_slow(engine, "builtin") and is_slow(engine, "some/checkpoint")
-    updates_of(engine, request_of(clip))
-    assert engine.answer_s["builtin"] > 0
-    engine.answer_s["builtin"] = LIVE_S / 2
-    assert not is_slow(engine, "builtin")
-    engine.answer_s["builtin"] = LIVE_S + 1
-    assert is_slow(engine, "builtin")
-
-
-def test_live_answer_shows_no_message_and_ends_when_a_slider_moves(clip):
-    backend = FakeBackend(words=1000)
-    engine = Engine(backend)
-    running = ask_live(engine, "me", request_of(clip), MOVES, ALONE)
-    while not text_of(update := next(running)):
-        assert update.notice is None and not update.done
-    list(preview(engine, request_of(clip, tau=2.0), MOVES, "me"))
-    assert list(running) == [] and backend.closed.is_set() and len(engine.queue) == 0
-    engine.pages.start("me")
-    # No live answer starts while a question of the page is running.
-    assert list(ask_live(engine, "me", request_of(clip), MOVES)) == []
-    engine.pages.stop("me")
-    assert list(ask_live(engine, "me", request_of(clip), Sides())) == []
 
 
 def broken(tmp_path):
@@ -250,23 +224,3 @@ def test_tokens_kept_inside_the_model_are_shown_only_with_the_answer(clip, monke
     updates = updates_of(engine, request)
     assert [bool(update.viewer) for update in updates].count(True) == 1
     assert engine.runs.get(last_of(updates).runs[0]).by_layer.keys() == {0}
-
-
-def test_ask_button_asks_both_sides_again_and_a_live_answer_asks_only_side_b(clip):
-    class Timed(FakeBackend):
-        def stream_answer(self, question, model, stop):
-            *words, run = super().stream_answer(question, model, stop)
-            asked.append(question.compressor.name)
-            yield from words
-            yield replace(run, cost=replace(run.cost, prefill_s=float(len(asked))))
-
-    asked = []
-    engine = Engine(Timed(words=1))
-    last = last_of(updates_of(engine, request_of(clip), both=BOTH))
-    sides = replace(MOVES, runs=last.runs)
-    again = last_of(updates_of(engine, request_of(clip), sides, BOTH))
-    assert asked == ["gleanvid", "full"] * 2 and again.runs[1] == last.runs[1]
-    assert engine.runs.get(again.runs[1]).cost.prefill_s == 4.0
-    moved = request_of(clip, tau=2.0)
-    list(ask_live(engine, "me", moved, replace(MOVES, runs=again.runs), BOTH))
-    assert asked[4:] == ["gleanvid"]
