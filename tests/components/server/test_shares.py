@@ -52,14 +52,12 @@ def test_events_and_upload_bytes_of_one_visitor_are_limited(clip):
 
 def test_each_visitor_behind_a_trusted_proxy_has_a_share_of_its_own(clip):
     limits = replace(serving.PUBLIC, visitor_mb=1)
-    for proxies, expected in (["127.0.0.1"], [200, 429, 200]), ([], [200, 429, 429]):
-        with running(limits, proxies=proxies) as url, httpx.Client(base_url=url) as client:
-            sent = []
-            for visitor in ("1.2.3.4", "1.2.3.4", "5.6.7.8"):
-                headers = {"x-forwarded-for": visitor}
-                files = {"files": ("a.mp4", clip)}
-                sent.append(client.post(f"{GRADIO}/upload", files=files, headers=headers))
-            assert [reply.status_code for reply in sent] == expected
+    with running(limits, proxies=["127.0.0.1"]) as url, httpx.Client(base_url=url) as client:
+        sent = []
+        for visitor in ("1.2.3.4", "1.2.3.4", "5.6.7.8"):
+            headers, files = {"x-forwarded-for": visitor}, {"files": ("a.mp4", clip)}
+            sent.append(client.post(f"{GRADIO}/upload", files=files, headers=headers))
+        assert [reply.status_code for reply in sent] == [200, 429, 200]
 
 
 @pytest.fixture(scope="module")
