@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import torch
-from torch import Tensor
 
 from gleanvid.compressors.shared.density_peaks import density_peaks
 from gleanvid.compressors.shared.ranking import top_indices
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 _NEIGHBOURS = 4
 

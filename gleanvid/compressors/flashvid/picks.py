@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import torch
-from torch import Tensor
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 _MAX_ENTRIES = 2**25  # largest [frames, N, N] tensor of token pairs; more frames are split
 

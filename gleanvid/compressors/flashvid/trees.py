@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import torch
-from torch import Tensor
 
 from gleanvid.compressors.shared.ranking import descending
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 
 def trees(features: Tensor, free: Tensor, floor: int, threshold: float) -> tuple[Tensor, Tensor]:
