@@ -24,7 +24,9 @@ class LiveBytes(TorchDispatchMode):
     def __torch_dispatch__(self, function, types, args=(), kwargs=None):
         output = function(*args, **(kwargs or {}))
         for tensor in tree_leaves(output):
-            if isinstance(tensor, Tensor) and storage_of(tensor) not in self.seen:
+            # The indices and values of a sparse tensor are tensors of their own.
+            is_plain = isinstance(tensor, Tensor) and not tensor.is_sparse
+            if is_plain and storage_of(tensor) not in self.seen:
                 self._made(tensor.untyped_storage())
         self.peak = max(self.peak, self.now)
         return output

@@ -80,7 +80,9 @@ def test_file_without_questions_is_refused(folder, text):
         opened(folder / "list.json").items()
 
 
-def test_eval_of_a_list_resumes_and_refuses_a_changed_list(folder, capsys):
+def test_eval_of_a_list_resumes_and_refuses_a_changed_list(folder, capsys, monkeypatch):
+    # saving figures would take most of the time
+    monkeypatch.setattr("gleanvid.evaluation.tables.publish._save", lambda *_: None)
     words = ["eval", "--benchmark", "list", "--questions", str(folder / "list.csv")]
     words += ["--compressor", "uniform,gleanvid", "--num-frames", "4", "--how", "likelihood"]
     words += ["--out", str(folder / "out"), "--device", "cpu"]

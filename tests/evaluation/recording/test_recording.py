@@ -30,7 +30,7 @@ def model():
 
 @pytest.fixture(scope="module")
 def video():
-    return gleanvid.read_video(CLIP, 8)
+    return gleanvid.read_video(CLIP, 4)
 
 
 @pytest.fixture(scope="module")
