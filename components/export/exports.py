@@ -28,6 +28,7 @@ from gleanvid.evaluation.files import csv_text, finite
 from gleanvid.metrics import budget_gini, diagnostics_of
 from gleanvid.plots import contact_sheet, side_by_side
 from gleanvid.plots.labels import heading, labels
+from gleanvid.plots.overlay import frames_per_unit
 from gleanvid.run import Run, mask_arrays
 from gleanvid.video.isolation.bounds import PARTS
 
@@ -150,7 +151,7 @@ def overlay_clip(runs: Sequence[Run], folder: Path, timed: Timed = iter) -> Path
     def frames() -> Iterator[np.ndarray]:
         """Yield the drawn frames one at a time: all frames in memory would take gigabytes."""
         for frame in timed(range(len(video))):
-            yield side_by_side(sides, frame)
+            yield side_by_side(sides, *divmod(frame, frames_per_unit(runs[0])))
 
     try:
         return _mp4(frames(), rate, folder / "overlay.mp4")

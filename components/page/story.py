@@ -11,7 +11,7 @@ import numpy as np
 import torch
 
 from gleanvid.plots.labels import label_of, title_of
-from gleanvid.plots.overlay import first_frame, heat_frame, overlay_frame
+from gleanvid.plots.overlay import frame_of, heat_frame, overlay_frame
 from gleanvid.run import Run
 
 from ..widgets.thumbnails import thumbnail
@@ -82,7 +82,7 @@ def busiest(run: Run) -> int:
 
 def _tokens(run: Run, unit: int) -> dict[str, Any]:
     units, rows, columns = run.compression.grid
-    frame = run.video.frames[first_frame(run, unit)]
+    frame = run.video.frames[frame_of(run, unit)]
     return {
         "figures": f"{len(run.video)} frames → {units} units of {rows} × {columns} tokens = "
         f"{run.compression.num_tokens:,} tokens.",

@@ -5,13 +5,12 @@ from __future__ import annotations
 import argparse
 import json
 import shlex
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from gleanvid.cli import options as shared
-from gleanvid.cli.running import writable
+from gleanvid.cli.running import report_long, writable
 
 _NAMES = "gleanvid,vidcom2,vcast,visionzip,holitom,fastvid,flashvid"
 
@@ -66,10 +65,11 @@ def _bench_model(options: argparse.Namespace) -> int:
     out = writable(options.out) if options.out else None
     model = _model(options)
     report: dict[str, Any] = {}
+    tell = report_long()
     times = {name: getattr(options, name) for name in ("new_tokens", "repeats", "warmup")}
     for count, so_far in zip(frames, measure(model, videos, methods, **times), strict=True):
         report = {"command": options.command, **so_far}
-        print(f"{count} frames measured", file=sys.stderr)
+        tell(f"{count} frames measured")
         if out:
             _save(report, table(report), out, options.config or options.model)
     print(json.dumps(report, indent=1) if options.json else table(report))

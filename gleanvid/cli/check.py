@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from gleanvid.cli import options as shared
-from gleanvid.cli.running import report
+from gleanvid.cli.running import report_long
 
 
 def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
@@ -31,7 +31,7 @@ def _check(options: argparse.Namespace) -> int:
 
     from gleanvid.evaluation.check.check import check
 
-    found = check(shared.load(options), _video(options), report)
+    found = check(shared.load(options), _video(options), report_long())
     print(json.dumps(found.as_dict(), indent=1) if options.json else found.text())
     if options.out:
         found.write(Path(options.out))

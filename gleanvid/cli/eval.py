@@ -104,7 +104,6 @@ def _eval(options: argparse.Namespace) -> int:
             rows = dict(journal.rows)
     if len(rows) == before:
         machine = _machine_before(folder) or machine
-    sys.stderr.write("\n")
     named = {"model": public_name(model["model"])}
     command = public_command(options.command)
     facts = {"command": command, **model, **named, **settings, **machine}

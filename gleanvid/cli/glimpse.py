@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import argparse
 import sys
+import time
 from collections.abc import Sequence
 from pathlib import Path
+
+from gleanvid.cli.running import drawer
 
 
 def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
@@ -51,15 +54,18 @@ def _example(options: argparse.Namespace) -> int:
 
 
 def _make(options: argparse.Namespace) -> int:
+    from gleanvid.evaluation.run.progress import Progress
     from gleanvid.glimpse.questions.make import write_split
     from gleanvid.glimpse.world.world import ClipSettings
 
+    draw, started = drawer(), time.perf_counter()
+
     def show(done: int) -> None:
-        sys.stderr.write(f"\r{done} of {options.n} clips")
+        draw(Progress(done, options.n, 0, time.perf_counter() - started, None))
 
     settings = ClipSettings(options.height, options.width, options.num_frames)
     write_split(
         options.split, options.n, options.out, seed=options.seed, settings=settings, progress=show
     )
-    sys.stderr.write(f"\nwritten to {options.out}\n")
+    sys.stderr.write(f"written to {options.out}\n")
     return 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,6 +13,8 @@ from typing import Any
 
 from gleanvid.cli.app import app_module
 from gleanvid.errors import printable
+
+LONG_S = 2.0  # work that takes less shows no progress
 
 
 def writable(place: str) -> Path:
@@ -59,27 +62,35 @@ def report(text: str) -> None:
     sys.stderr.write(printable(text) + "\n")
 
 
+def report_long() -> Callable[[str], None]:
+    """Return :func:`report`, but silent for the first ``LONG_S`` seconds."""
+    started = time.monotonic()
+    return lambda text: report(text) if time.monotonic() - started > LONG_S else None
+
+
 def drawer() -> Callable[[Any], None]:
-    """Return a function that draws a progress bar on stderr.
+    """Return a function that draws a progress bar on stderr, for work of ``LONG_S`` and longer.
 
     It draws at most every 0.1 s on a terminal, and at most every 10 s elsewhere.
     """
     live = sys.stderr.isatty()
-    last = [float("-inf")]
+    due = [LONG_S]
 
     def draw(step: Any) -> None:
         finished = step.done == step.total
-        if step.elapsed_s - last[0] < (0.1 if live else 10.0) and not finished:
+        if step.elapsed_s < (LONG_S if finished else due[0]):
             return
-        last[0] = step.elapsed_s
-        left = "" if step.remaining_s is None else f", {clock(step.remaining_s)} left"
+        due[0] = step.elapsed_s + (0.1 if live else 10.0)
+        is_known = step.remaining_s is not None and not finished
+        left = f", {clock(step.remaining_s)} left" if is_known else ""
         failed = f", {step.failed} failed" if step.failed else ""
         share = step.done / step.total
         bar = "#" * round(24 * share) + "-" * (24 - round(24 * share))
         text = (
             f"[{bar}] {step.done}/{step.total} {share:.0%}{failed}, {clock(step.elapsed_s)}{left}"
         )
-        sys.stderr.write(f"\r\033[K{text}" if live else text + "\n")
+        line = f"\r\033[K{text}" if live else text
+        sys.stderr.write(line if live and not finished else line + "\n")
         sys.stderr.flush()
 
     return draw

@@ -24,21 +24,22 @@ _WIDTHS = 320, 640  # smallest and largest width of a frame on a sheet, in pixel
 _TALLEST = 1280  # largest height of a frame in pixels; taller frames are drawn narrower
 
 
-def first_frame(run: Run, unit: int) -> int:
-    """Index of the first sampled frame of a temporal unit."""
-    return min(unit * _per_unit(run), len(run.video) - 1)
+def frame_of(run: Run, unit: int, nth: int = 0) -> int:
+    """Return the index of a sampled frame: the ``nth`` of a temporal unit, from 0."""
+    return min(unit * frames_per_unit(run) + nth, len(run.video) - 1)
 
 
-def _per_unit(run: Run) -> int:
+def frames_per_unit(run: Run) -> int:
+    """Return how many of the sampled frames a temporal unit has."""
     return -(-len(run.video) // run.compression.grid[0])
 
 
-def overlay_frame(run: Run, unit: int, frame: int | None = None) -> np.ndarray:
+def overlay_frame(run: Run, unit: int, nth: int = 0) -> np.ndarray:
     """Return a frame with the unit's dropped tokens darkened and its kept tokens outlined.
 
-    ``frame``: number of the sampled frame; None: the unit's first one. Returns uint8 [H, W, 3].
+    ``unit``: temporal unit, from 0; ``nth``: which of its frames, from 0. Returns uint8 [H, W, 3].
     """
-    picture = run.video.frames[first_frame(run, unit) if frame is None else frame]
+    picture = run.video.frames[frame_of(run, unit, nth)]
     kept = _kept_pixels(run, unit)
     overlay = np.where(kept[..., None], picture, (picture * _DIM).astype(np.uint8))
     overlay[kept & ~_inner(kept, max(1, round(min(kept.shape) / 240)))] = _EDGE
@@ -51,7 +52,7 @@ def heat_frame(run: Run, heat: Tensor, unit: int) -> np.ndarray:
     ``heat`` [L] has one value >= 0 per token of the clip. The strength of the tint, from 0 to 1, is
     sqrt(value / largest value in the clip). Kept tokens are outlined. Returns uint8 [H, W, 3].
     """
-    picture = run.video.frames[first_frame(run, unit)]
+    picture = run.video.frames[frame_of(run, unit)]
     grey = np.repeat(picture.mean(2, keepdims=True) * 0.5, 3, 2)
     level = (heat / heat.max().clamp(min=1e-12)).sqrt().view(run.compression.grid[0], -1)[unit]
     amount = np.zeros((*picture.shape[:2], 1))
@@ -137,20 +138,20 @@ def _lines(text: str, width: int) -> list[str]:
     return lines
 
 
-def side_by_side(runs: Sequence[Run], frame: int) -> np.ndarray:
-    """Return one sampled frame with the tokens that each run of one clip keeps, side by side.
+def side_by_side(runs: Sequence[Run], unit: int, nth: int = 0) -> np.ndarray:
+    """Return one frame of a clip with the tokens that each of its runs keeps, side by side.
 
-    Two runs are called A and B. The clip and the question of the last run are above the frames.
-    Returns uint8 [H', W', 3].
+    ``unit``: temporal unit, from 0; ``nth``: which of its frames, from 0. Two runs are called A
+    and B. The clip and the question of the last run are above the frames. Returns uint8
+    [H', W', 3].
     """
     pictures = []
     names = labels(runs)
     if len(runs) == 2:
         names = [f"{side} · {name}" for side, name in zip("AB", names, strict=True)]
     for run, label in zip(runs, names, strict=True):
-        unit = frame // _per_unit(run)
         kept = f"{int(run.compression.budgets[unit])} tokens"
-        pictures.append(captioned(_sized(overlay_frame(run, unit, frame)), label, kept))
+        pictures.append(captioned(_sized(overlay_frame(run, unit, nth)), label, kept))
     return _headed(_beside(pictures), runs[-1])
 
 

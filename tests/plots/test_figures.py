@@ -1,5 +1,7 @@
+import inspect
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,6 +10,7 @@ from gleanvid import metrics, plots
 from gleanvid.compressors import COMPRESSORS
 from gleanvid.plots.labels import labels
 from gleanvid.plots.palette import styles
+from gleanvid.types import Video
 from tests.plots.cases import run
 
 METHODS = ("gleanvid", "uniform", "random")
@@ -79,3 +82,15 @@ def test_overlay_outlines_kept_tokens_and_darkens_the_rest():
     assert (level[~kept] == 44).all() and set(level[kept].flatten()) == {200, 240}
     beside = np.pad(~kept, 1)[1:-1, :-2] | np.pad(~kept, 1)[1:-1, 2:]
     assert (level[kept & beside] == 240).all()
+
+
+def test_plots_of_one_unit_take_its_number_and_which_of_its_frames():
+    made = run("full", 1.0)
+    frames = np.stack([np.full((40, 50, 3), level, np.uint8) for level in range(12)])
+    made = replace(made, video=Video.from_frames(frames, fps=4.0))  # two frames a unit
+    assert (plots.overlay_frame(made, unit=2) == 4).all()
+    assert (plots.overlay_frame(made, unit=2, nth=1) == 5).all()
+    one, other = (plots.side_by_side([made, made], unit=2, nth=nth)[-1, 0, 0] for nth in (0, 1))
+    assert (one, other) == (4, 5)
+    for plot in (plots.overlay_frame, plots.side_by_side, plots.heat_frame):
+        assert "frame" not in inspect.signature(plot).parameters

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from transformers import (
     AutoProcessor,
     MobileNetV2ForImageClassification,
 )
+from transformers.utils import logging
 
 from gleanvid.models.base import ModelAdapter
 from gleanvid.models.families import family_of
@@ -107,6 +109,21 @@ def load_model(
     processor = from_pretrained(AutoProcessor, source, name, **cache)
     _check_tokenizer(getattr(processor, "tokenizer", None), name)
     return configured(family(name, hf_model.eval(), processor, max_pixels), settings or {})
+
+
+@contextmanager
+def _without_bars(source: str) -> Iterator[None]:
+    """Show no progress while weights of this package are loaded, which takes a moment."""
+    if Path(source).parent != BUILTIN.parent:
+        yield
+        return
+    before = logging.set_tqdm_hook(
+        lambda make, words, named: make(*words, **named | {"disable": True})
+    )
+    try:
+        yield
+    finally:
+        logging.set_tqdm_hook(before)
 
 
 def _photo_encoder(target: torch.device, dtype: str | torch.dtype, max_pixels: int | None) -> Any:
@@ -202,7 +219,8 @@ def source_of(name: str) -> str:
 def from_pretrained(loader: Any, source: str, name: str, **options: Any) -> Any:
     """Call ``loader.from_pretrained`` without remote code; its errors become ``ModelError``."""
     try:
-        return loader.from_pretrained(source, trust_remote_code=False, **options)
+        with _without_bars(source):
+            return loader.from_pretrained(source, trust_remote_code=False, **options)
     except ImportError as error:
         raise ModelError(
             f"{name} needs a package that is not installed: {_first_line(error)}"

@@ -34,6 +34,14 @@ def test_dtype_attention_and_device_map_are_used(directory):
     assert answer.new_tokens == 2
 
 
+@pytest.mark.parametrize("name", ["builtin", "mobilenet_v2"])
+def test_models_of_the_package_load_without_a_progress_bar(name, directory, capfd):
+    load_model(name, device="cpu")
+    assert "Loading weights" not in capfd.readouterr().err
+    load_model(directory, device="cpu")  # the bars of others are back
+    assert "Loading weights" in capfd.readouterr().err
+
+
 def test_path_that_is_no_model_directory_is_refused(tmp_path):
     with pytest.raises(ModelError, match="no directory"):
         load_model(tmp_path / "nowhere")
