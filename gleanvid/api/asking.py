@@ -20,7 +20,7 @@ from gleanvid.api.arguments import (
 from gleanvid.api.pipeline import answer, answer_questions, follow
 from gleanvid.compressors import as_compressor
 from gleanvid.compressors.base import Compressor
-from gleanvid.compressors.gleanvid import GleanVID
+from gleanvid.compressors.full_tokens import FullTokens
 from gleanvid.models.base import ModelAdapter
 from gleanvid.models.encoded import ClipKey, History
 from gleanvid.models.generation.sampling import GREEDY, Sampling
@@ -31,7 +31,7 @@ def ask(
     video: Clip,
     question: str,
     model: str | ModelAdapter = "builtin",
-    compressor: Compressor | str | None = None,
+    compressor: Compressor | str | None = "gleanvid",
     max_new_tokens: int | None = None,
     *,
     num_frames: int | None = None,
@@ -48,7 +48,7 @@ def ask(
             an image (a file, uint8 [H, W, 3], or one of Pillow), which is a video of one frame.
         question: a question about the video.
         model: a loaded model, or a name that :func:`load_model` takes.
-        compressor: a compressor or its name; None takes :class:`GleanVID` at 25 %.
+        compressor: a compressor or its name (without a ratio: 25 %); None keeps all tokens.
         max_new_tokens: longest answer in tokens; overrides that of ``sampling``.
         num_frames: number of frames to sample; overrides that of ``frames``.
         sampling: how the answer is sampled.
@@ -77,7 +77,7 @@ def ask(
         raise TypeError("ask takes one video and one question; ask_many takes several questions")
     check_questions([question])
     history = check_history(history)
-    method = as_compressor(compressor) or GleanVID()
+    method = as_compressor(compressor) or FullTokens()
     clip, decode_s = timed_clip(video, frames)
     adapter = as_model(model)
     key = ClipKey(clip, adapter.name, frames.max_pixels)
@@ -91,7 +91,7 @@ def ask_many(
     video: Clip,
     question: str | Sequence[str],
     model: str | ModelAdapter = "builtin",
-    compressor: Compressor | str | None = None,
+    compressor: Compressor | str | None = "gleanvid",
     max_new_tokens: int | None = None,
     *,
     num_frames: int | None = None,
@@ -110,7 +110,7 @@ def ask_many(
         video: see :func:`ask`.
         question: a question about the video, or a list of questions.
         model: a loaded model, or a name that :func:`load_model` takes.
-        compressor: a compressor or its name; None takes :class:`GleanVID` at 25 %.
+        compressor: a compressor or its name (without a ratio: 25 %); None keeps all tokens.
         max_new_tokens: longest answer in tokens; overrides that of ``sampling``.
         num_frames: number of frames to sample; overrides that of ``frames``.
         sampling: how each answer is sampled.
@@ -133,7 +133,7 @@ def ask_many(
     sampling = override(sampling, max_new_tokens=max_new_tokens)
     frames = override(frames, num_frames=num_frames)
     questions, history = check_questions(question), check_history(history)
-    method = as_compressor(compressor) or GleanVID()
+    method = as_compressor(compressor) or FullTokens()
     clip, decode_s = timed_clip(video, frames)
     adapter = as_model(model)
     key = ClipKey(clip, adapter.name, frames.max_pixels)
@@ -147,7 +147,7 @@ def stream(
     video: Clip,
     question: str,
     model: str | ModelAdapter = "builtin",
-    compressor: Compressor | str | None = None,
+    compressor: Compressor | str | None = "gleanvid",
     max_new_tokens: int | None = None,
     *,
     num_frames: int | None = None,
@@ -164,7 +164,7 @@ def stream(
         video: see :func:`ask`.
         question: a question about the video.
         model: a loaded model, or a name that :func:`load_model` takes.
-        compressor: a compressor or its name; None takes :class:`GleanVID` at 25 %.
+        compressor: a compressor or its name (without a ratio: 25 %); None keeps all tokens.
         max_new_tokens: longest answer in tokens; overrides that of ``sampling``.
         num_frames: number of frames to sample; overrides that of ``frames``.
         sampling: how the answer is sampled.

@@ -11,7 +11,7 @@ from gleanvid.api.arguments import FRAMES, Clip, Frames, as_key, override
 from gleanvid.api.pipeline import answer, encode
 from gleanvid.compressors import as_compressor
 from gleanvid.compressors.base import Compressor
-from gleanvid.compressors.gleanvid import GleanVID
+from gleanvid.compressors.full_tokens import FullTokens
 from gleanvid.models.base import ModelAdapter
 from gleanvid.models.encoded import History
 from gleanvid.models.generation.sampling import GREEDY, Sampling
@@ -31,7 +31,7 @@ def compare(
     video: Clip,
     question: str,
     model: str | ModelAdapter,
-    compressors: str | Iterable[Compressor | str],
+    compressors: str | Iterable[Compressor | str | None],
     max_new_tokens: int | None = None,
     *,
     num_frames: int | None = None,
@@ -46,7 +46,8 @@ def compare(
         video: see :func:`ask`.
         question: a question about the video.
         model: a loaded model, or a name that :func:`load_model` takes.
-        compressors: compressors or their names, one run for each in this order; or one name.
+        compressors: compressors or their names, one run for each in this order; or one name. None
+            keeps all tokens.
         max_new_tokens: longest answer in tokens; overrides that of ``sampling``.
         num_frames: number of frames to sample; overrides that of ``frames``.
         sampling: how each answer is sampled.
@@ -70,7 +71,7 @@ def compare(
     sampling = override(sampling, max_new_tokens=max_new_tokens)
     frames = override(frames, num_frames=num_frames)
     names = [compressors] if isinstance(compressors, str) else compressors
-    methods = [as_compressor(name) or GleanVID() for name in names]
+    methods = [as_compressor(name) or FullTokens() for name in names]
     signals = frozenset[str]().union(*(method.needs for method in methods))
     key, adapter, history = as_key(video, question, model, frames, history, signals)
     one = partial(answer, key, question, adapter, sampling=sampling, history=history, stop=stop)

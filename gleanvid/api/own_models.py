@@ -24,7 +24,11 @@ if TYPE_CHECKING:
 
 
 def compressing(
-    hf_model: Any, compressor: Compressor | str | None = "gleanvid", *, strict: bool = True
+    hf_model: Any,
+    compressor: Compressor | str | None = "gleanvid",
+    *,
+    strict: bool = True,
+    processor: Any = None,
 ) -> AbstractContextManager[Prefill]:
     """Compress every video prompt that your own ``hf_model`` reads while the block runs.
 
@@ -40,6 +44,9 @@ def compressing(
         hf_model: a model of transformers, of a family in ``MODELS``.
         compressor: a compressor or its name; None drops no token.
         strict: whether a block into which pixels came ends in an error if no video was compressed.
+        processor: the model's processor or tokenizer. InternVL and SmolVLM read the frames of a
+            video as images, which only the text of a prompt tells apart. None: the tokenizer that
+            is stored on this machine with the weights.
 
     Returns:
         A context manager whose value (``as record``) has the compression of the latest prefill.
@@ -59,7 +66,7 @@ def compressing(
     >>> record.compression.num_kept
     20
     """
-    return models.compressing(hf_model, as_compressor(compressor), strict)
+    return models.compressing(hf_model, as_compressor(compressor), strict, processor)
 
 
 def relevance_of(
@@ -111,7 +118,7 @@ def relevance_of(
     check_way(by, words, passes)
     if words and tokenizer is None:
         raise ValueError("words=True needs the argument tokenizer")
-    hf_model, layout = models.with_layout(hf_model)
+    hf_model, layout = models.with_layout(hf_model, tokenizer)
     if "input_ids" not in inputs:
         raise ValueError(
             "inputs must contain input_ids: pass the processor's output as **processor(...)"

@@ -12,7 +12,6 @@ from gleanvid.api.pipeline import encode
 from gleanvid.compressors import as_compressor
 from gleanvid.compressors.base import Compressor
 from gleanvid.compressors.full_tokens import FullTokens
-from gleanvid.compressors.gleanvid import GleanVID
 from gleanvid.metrics.least import LOW, PASSES, Least, check_search
 from gleanvid.models.base import ModelAdapter
 from gleanvid.models.encoded import History
@@ -24,7 +23,7 @@ def least(
     video: Clip,
     question: str,
     model: str | ModelAdapter = "builtin",
-    compressor: Compressor | str | None = None,
+    compressor: Compressor | str = "gleanvid",
     answer: str | None = None,
     max_new_tokens: int | None = None,
     *,
@@ -48,7 +47,7 @@ def least(
         video: see :func:`ask`.
         question: a question about the video.
         model: a loaded model, or a name that :func:`load_model` takes.
-        compressor: a compressor or its name; its own ratio is ignored. None takes GleanVID.
+        compressor: a compressor or its name; its own ratio is ignored.
         answer: the answer to keep; None asks with all tokens first.
         max_new_tokens: longest answer in tokens; overrides that of ``sampling``.
         low: least retention ratio to try, in (0, high).
@@ -78,7 +77,9 @@ def least(
     check_search(low, high, passes)
     sampling = override(sampling, max_new_tokens=max_new_tokens)
     frames = override(frames, num_frames=num_frames)
-    method = as_compressor(compressor) or GleanVID()
+    method = as_compressor(compressor)
+    if method is None or isinstance(method, FullTokens):
+        raise ValueError(f"compressor={compressor!r} has no ratio to search: name a compressor")
     key, adapter, history = as_key(video, question, model, frames, history, method.needs)
 
     def ask(chosen: Compressor) -> Run:

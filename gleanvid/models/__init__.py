@@ -26,22 +26,25 @@ else:
 
 
 def compressing(
-    hf_model: Any, compressor: Compressor | None, strict: bool = True
+    hf_model: Any, compressor: Compressor | None, strict: bool = True, processor: Any = None
 ) -> AbstractContextManager[Prefill]:
     """Compress the prompts of a transformers model of yours while the block runs.
 
     ``hf_model``: the model; ``compressor``: None changes nothing; ``strict``: whether a block that
-    compressed nothing is an error. Yields the compression records.
+    compressed nothing is an error; ``processor``: see :func:`with_layout`. Yields the
+    compression records.
     """
     from gleanvid.models import hooks
 
-    return hooks.compressing(*with_layout(hf_model), compressor, strict=strict)
+    return hooks.compressing(*with_layout(hf_model, processor), compressor, strict=strict)
 
 
-def with_layout(hf_model: Any) -> tuple[Any, Layout]:
+def with_layout(hf_model: Any, processor: Any = None) -> tuple[Any, Layout]:
     """Return the model on which hooks are installed, and its layout.
 
-    Raises ``ModelError`` if the model's family is not supported.
+    ``processor``: the model's processor or tokenizer, for families that read frames as images;
+    None: the one beside the weights on this machine. Raises ``ModelError`` if the model's family is
+    not supported.
     """
     from gleanvid.errors import ModelError
     from gleanvid.models.families import family_of
@@ -55,4 +58,5 @@ def with_layout(hf_model: Any) -> tuple[Any, Layout]:
             else ""
         )
         raise ModelError(f"{type(hf_model).__name__} is not a transformers model{own}")
-    return hf_model, family_of(hf_model.config, type(hf_model).__name__).layout_of(hf_model)
+    family = family_of(hf_model.config, type(hf_model).__name__)
+    return hf_model, family.layout_with(hf_model, processor)

@@ -42,12 +42,20 @@ class ModelAdapter(TokenModel):
         super().__init__(name, checked_max_pixels(max_pixels))
         self.hf_model, self.processor = hf_model, processor
         self.system_message = ""  # system prompt; a change makes clips encoded before it invalid
-        self.layout = self.layout_of(hf_model)
+        self.layout = self.layout_with(hf_model, processor)
 
     @classmethod
     @abstractmethod
     def layout_of(cls, hf_model: Any) -> hooks.Layout:
         """Return the layout of ``hf_model``: the modules and settings that compression needs."""
+
+    @classmethod
+    def layout_with(cls, hf_model: Any, processor: Any) -> hooks.Layout:
+        """Return the layout, for families whose prompts must be read as text too.
+
+        ``processor``: a processor or tokenizer; None: the one stored with the model, if needed.
+        """
+        return cls.layout_of(hf_model)
 
     @abstractmethod
     def build_inputs(self, video: Video, text: str, max_pixels: int | None) -> Mapping[str, Any]:

@@ -33,10 +33,14 @@ def token_columns(model: ModelAdapter, inputs: Inputs, row: int, grid: Any) -> l
 
     Placeholders that stand for no cell of the video's grid, such as newlines, are left out.
     """
-    placeholders = torch.nonzero(inputs["input_ids"][row] == model.layout.video_token_id)
+    placeholders = _placeholders(model, inputs, row)
     others = set(model.layout.sides(grid)[:, 0].tolist())
     columns = placeholders.squeeze(1).tolist()
     return [column for place, column in enumerate(columns) if place not in others]
+
+
+def _placeholders(model: ModelAdapter, inputs: Inputs, row: int) -> Tensor:
+    return torch.nonzero(model.layout.visual_columns(inputs["input_ids"], None)[row])
 
 
 def kept_columns(model: ModelAdapter, inputs: Inputs, records: Sequence[Compression]) -> Tensor:
@@ -48,7 +52,7 @@ def kept_columns(model: ModelAdapter, inputs: Inputs, records: Sequence[Compress
     for row, record in enumerate(records):
         mask = record.mask.to(kept.device)
         kept[row, token_columns(model, inputs, row, record.grid)] = mask
-        placeholders = torch.nonzero(inputs["input_ids"][row] == model.layout.video_token_id)
+        placeholders = _placeholders(model, inputs, row)
         tokens = mask.tolist()
         for place, first, stop in model.layout.sides(record.grid).tolist():
             kept[row, placeholders[place]] = any(tokens[first:stop]) or all(tokens)
@@ -61,7 +65,8 @@ def original_positions(hf_model: Any, inputs: Inputs) -> Tensor:
         return (inputs["attention_mask"].cumsum(1) - 1).clamp(min=0)
     if "mm_token_type_ids" not in inputs:
         return hf_model._prepare_position_ids_for_generation(inputs["input_ids"], inputs)[1:]
-    grids = {k: v for k, v in inputs.items() if k in ("video_grid_thw", "second_per_grid_ts")}
+    sizes = ("image_grid_thw", "video_grid_thw", "second_per_grid_ts")
+    grids = {name: inputs[name] for name in sizes if name in inputs}
     kinds, mask = inputs["mm_token_type_ids"], inputs["attention_mask"]
     return hf_model.model.get_rope_index(inputs["input_ids"], kinds, attention_mask=mask, **grids)[
         0

@@ -2,7 +2,6 @@
 
 Zhu et al., "InternVL3", 2025, arXiv:2504.10479. A frame is resized to a square, whatever its
 shape. Pixel shuffle puts 2x2 patches into one token. The prompt does not tell the times of frames.
-If your own prompt has images next to a video, they count as frames of the video.
 """
 
 from __future__ import annotations
@@ -14,6 +13,7 @@ from gleanvid.models.families.square_frames import FramesAsImages, Tower, layer_
 
 class InternVL(FramesAsImages):
     model_types: ClassVar[tuple[str, ...]] = ("internvl",)
+    announcement: ClassVar[str] = r"Frame(\d+):"
 
     @classmethod
     def tower_of(cls, hf_model: Any) -> Tower:

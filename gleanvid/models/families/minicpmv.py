@@ -4,6 +4,9 @@ Yao et al., "MiniCPM-V", 2024, arXiv:2408.01800, and the model's own page. A tok
 of a frame (2x2 in mode "4x"); the tower merges blocks of 2x2 in the middle of its layers. As the
 authors advise for videos, frames are not cut into slices and not numbered in the prompt, which has
 no frame times either. Most layers are recurrent: only compressors before the language model work.
+
+Two videos of a prompt look like one if there is no word between them, nor the numbers that the
+processor writes unless ``use_image_id=False``.
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ from functools import partial
 from typing import Any, ClassVar
 
 from gleanvid.models.base import ModelAdapter
+from gleanvid.models.families.announced import runs_of
 from gleanvid.models.frames import frame_metadata
 from gleanvid.models.geometry import blocks_to_tokens
 from gleanvid.models.hooks import Layout
@@ -80,17 +84,32 @@ class MiniCPMV(ModelAdapter):
 
 
 def _grids(token: int, side: int, inputs: Mapping[str, Any]) -> list[Grid]:
-    """Return the grid of each prompt's video; the placeholders tell its number of frames."""
+    """Return the grids of all videos: a run of placeholders is a frame.
+
+    Between two frames of a video are two marks and nothing else. If prompts are repeated for beams
+    or several answers, the sizes of the frames are those of one copy.
+    """
     sizes, ids = inputs.get("target_sizes_videos"), inputs.get("input_ids")
     if sizes is None or ids is None:
         return []
-    frames = [(rows // side, columns // side) for rows, columns in sizes.tolist()]
-    counts = [count for count in (ids == token).sum(1).tolist() if count]
-    repeats = max(1, sum(counts) // max(1, sum(rows * columns for rows, columns in frames)))
+    prompts = ids.tolist()
+    runs = [runs_of(prompt, token) for prompt in prompts]
+    repeats = max(1, sum(map(len, runs)) // len(sizes))
+    frames = iter([(rows // side, columns // side) for rows, columns in sizes.tolist()])
     grids: list[Grid] = []
-    for count in counts[::repeats]:
-        rows, columns = frames[sum(units for units, _, _ in grids)]
-        grids.append((count // (rows * columns), rows, columns))
+    for prompt, places in zip(prompts[::repeats], runs[::repeats], strict=True):
+        if len({prompt[start - 1] for start, _ in places}) > 1:
+            raise ModelError(
+                "Frames that are cut into slices cannot be compressed: call the processor with "
+                "max_slice_nums=1."
+            )
+        end = None
+        for (start, stop), size in zip(places, frames, strict=False):
+            if end is not None and start - end == 2 and grids[-1][1:] == size:
+                grids[-1] = (grids[-1][0] + 1, *size)
+            else:
+                grids.append((1, *size))
+            end = stop
     return grids
 
 

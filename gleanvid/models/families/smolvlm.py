@@ -17,6 +17,7 @@ from gleanvid.types import Video
 
 class SmolVLM(FramesAsImages):
     model_types: ClassVar[tuple[str, ...]] = ("smolvlm",)
+    announcement: ClassVar[str] = r"Frame from \d+:\d\d:"
     outro: ClassVar[str] = "\n\n"
     text_part: ClassVar[str] = "text_model"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar
 
@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from gleanvid.models.base import ModelAdapter
+from gleanvid.models.families.announced import FrameReader, tokenizer_of
 from gleanvid.models.geometry import block_mean, cells, check_frame_pixels
 from gleanvid.models.hooks import Layout
 from gleanvid.models.hooks.layout import Grid, no_sides
@@ -156,23 +157,27 @@ class SquareFrames(ModelAdapter):
 
 
 class FramesAsImages(SquareFrames):
-    """Base class of families with square frames that are passed as images: one video per prompt."""
+    """Base class of families with square frames that are passed as images.
+
+    ``announcement``: regular expression of the text before a frame, see ``FrameReader``.
+    """
 
     pixel_input: ClassVar[str] = "pixel_values"
     placeholder: ClassVar[str] = "image_token_id"
     vision_method: ClassVar[str] = "get_image_features"
+    announcement: ClassVar[str]
 
     @classmethod
-    def grids_of(cls, token: int, side: int) -> Callable[[Mapping[str, Any]], list[Grid]]:
-        return partial(_frames_in_prompt, token, side)
+    def layout_with(cls, hf_model: Any, processor: Any) -> Layout:
+        layout, side = cls.layout_of(hf_model), cls.tower_of(hf_model).tokens
+        tokenizer = tokenizer_of(hf_model, processor)
+        reader = FrameReader(tokenizer, layout.video_token_id, side * side, cls.announcement)
+        return replace(layout, grids=partial(_grids, reader, side), frames=reader.read)
 
 
-def _frames_in_prompt(token: int, side: int, inputs: Mapping[str, Any]) -> list[Grid]:
-    """Return the grid of each prompt's video; the placeholders tell its number of frames."""
+def _grids(reader: FrameReader, side: int, inputs: Mapping[str, Any]) -> list[Grid]:
+    """Return the grids of all videos in the prompts."""
     pixels, ids = inputs.get("pixel_values"), inputs.get("input_ids")
-    if pixels is None:
+    if pixels is None or ids is None:
         return []
-    if ids is None:
-        return [(int(torch.tensor(pixels.shape[:-3]).prod()), side, side)]
-    counts = ((ids == token).sum(1) // (side * side)).tolist()
-    return [(count, side, side) for count in counts if count]
+    return [(count, side, side) for videos in reader.read(ids).frames for count in videos]

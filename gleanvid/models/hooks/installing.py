@@ -208,9 +208,10 @@ def _watched_generate(hf_model: Any, hook: PromptHook) -> Iterator[None]:
         if _frames_would_be_lost(hf_model, kwargs):
             _refuse_repeats("loses the frames of repeated prompts", *stated)
         hook.saw_pixels |= any("pixel" in name and kwargs[name] is not None for name in kwargs)
-        hook.generate_inputs = kwargs
+        ids = kwargs.get("input_ids", kwargs.get("inputs", args[0] if args else None))
+        hook.generate_inputs = kwargs | {"input_ids": ids}
         try:
-            return _generate(original, args, kwargs)
+            return _generate(original, args, kwargs, ids)
         finally:
             hook.generate_inputs = {}
 
@@ -224,14 +225,13 @@ def _watched_generate(hf_model: Any, hook: PromptHook) -> Iterator[None]:
             del hf_model.generate
 
 
-def _generate(original: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def _generate(original: Any, args: tuple[Any, ...], kwargs: dict[str, Any], ids: Any) -> Any:
     """Call ``original``, transformers' generate(), whose cache may hold a compressed prompt."""
     cache = passed_cache(kwargs)
     # a cache that was reset for another prompt still has the plan of the one before
     prompt = prompt_in(cache) if cached_length(cache) else None
     if prompt is None:
         return original(*args, **kwargs)
-    ids = kwargs.get("input_ids", kwargs.get("inputs", args[0] if args else None))
     shorter = prompt.shortened({n: v for n, v in kwargs.items() if n != "inputs"}, ids)
     if ids is None or shorter.get("input_ids") is kwargs.get("input_ids"):
         return original(*args, **(kwargs | shorter))

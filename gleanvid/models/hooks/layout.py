@@ -20,6 +20,21 @@ def no_sides(grid: Grid) -> Tensor:
     return torch.empty(0, 3, dtype=torch.long)
 
 
+@dataclass(frozen=True, eq=False)
+class FramesAmongImages:
+    """The videos of B prompts whose frames have the placeholder of images.
+
+    Args:
+        columns: bool [B, L], True on the tokens of frames.
+        frames: for every prompt the number of frames of each of its videos.
+        images: for every prompt and each of its images, whether it is a frame.
+    """
+
+    columns: Tensor
+    frames: list[list[int]]
+    images: list[list[bool]]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Layout:
     """The parts of one loaded vision-language model.
@@ -38,6 +53,8 @@ class Layout:
         patches_to_tokens: turns [n, C], a row per patch in the order of ``vision_attention``, into
             [T*N, C], one row per visual token of all videos. Patches of images come before those of
             videos and are left out.
+        frames: finds the videos of prompts int64 [B, L] among their images, if both have the same
+            placeholder. None: every placeholder is one of a video.
         sides: returns the side tokens of a video: placeholders outside its grid, such as newlines.
             They are int64 [S, 3], ascending: (index among the video's placeholders, first, stop). A
             side token is kept if any of the grid tokens first to stop - 1 is kept, so always with
@@ -63,6 +80,7 @@ class Layout:
     grids: Callable[[Mapping[str, Any]], list[Grid]]
     vision_attention: nn.Module | None
     patches_to_tokens: Callable[[Tensor, list[Grid]], Tensor]
+    frames: Callable[[Tensor], FramesAmongImages] | None = None
     sides: Callable[[Grid], Tensor] = no_sides
     vision_method: str = "get_video_features"
     tower: nn.Module | None = None
@@ -80,6 +98,10 @@ class Layout:
 
     def visual_columns(self, input_ids: Tensor | None, inputs_embeds: Tensor | None) -> Tensor:
         """Return bool [B, L]: which tokens of the prompts are video placeholders."""
+        if self.frames is not None:
+            if input_ids is None:
+                raise ValueError("this model was called without input_ids, which tell its frames")
+            return self.frames(input_ids).columns
         if input_ids is not None:
             return input_ids == self.video_token_id
         if inputs_embeds is None:

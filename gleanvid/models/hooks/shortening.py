@@ -87,7 +87,7 @@ class PromptHook:
             return None
         single_step = past > 0 and embeds.shape[1] == 1
         visual = None if single_step else self._visual(inputs)
-        if visual is not None and bool(visual.any()):
+        if visual is not None and bool(visual.any()) and not self._images_alone(inputs):
             if past:
                 raise ValueError(
                     "video tokens on top of a filled cache cannot be compressed: chunked prefill, "
@@ -100,6 +100,7 @@ class PromptHook:
         if not past:
             self.prefilled = None
             self.layers.reset()
+            self.collector.forget()
             self._remember(cache)
             return None
         self.layers.prefilling = False
@@ -141,9 +142,22 @@ class PromptHook:
     def _visual(self, inputs: Kwargs) -> Tensor:
         return self.layout.visual_columns(inputs.get("input_ids"), inputs.get("inputs_embeds"))
 
+    def _images_alone(self, inputs: Kwargs) -> bool:
+        """Return whether no video came in: some families mark images as they mark videos."""
+        given = " ".join(
+            name
+            for source in (inputs, self.generate_inputs)
+            for name, value in source.items()
+            if value is not None
+        )
+        return "image_grid" in given and "video_grid" not in given
+
     def _prefill(self, kwargs: Kwargs, visual: Tensor, inputs: Kwargs) -> Kwargs:
-        present_inputs = {name: value for name, value in inputs.items() if value is not None}
-        grids = self.layout.grids(present_inputs) or self.layout.grids(self.generate_inputs)
+        given = {name: value for name, value in inputs.items() if value is not None}
+        grids = self.layout.grids(given)
+        if not grids:
+            given = self.generate_inputs
+            grids = self.layout.grids(given)
         if not grids:
             raise ValueError(
                 "the grids of the videos are unknown: pass the processor's output to the model"
@@ -151,7 +165,7 @@ class PromptHook:
         embeds = kwargs["inputs_embeds"]
         count, length = embeds.shape[:2]
         spans = find_videos(visual, grids, self.layout.sides)
-        self.signals |= self.collector.take(grids)
+        self.signals |= self.collector.take(grids, given.get("input_ids"))
         present = present_columns(kwargs.get("attention_mask"), count, length, embeds.device)
         positions = expand_positions(kwargs.get("position_ids"), count, length, embeds.device)
         records = self._compress(embeds, present, spans)

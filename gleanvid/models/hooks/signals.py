@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import chain
 from typing import Any
 
 import torch
@@ -69,16 +70,29 @@ class VisionSignals:
             if "keys" in self.needs:
                 self._patches["keys"].append(key_rows.float().mean(0))
 
-    def take(self, grids: list[Grid]) -> dict[str, Tensor]:
+    def take(self, grids: list[Grid], ids: Tensor | None = None) -> dict[str, Tensor]:
         """Return the collected signals by name, and forget them.
 
-        A signal has one row per visual token, video after video. The dictionary is empty if the
-        vision tower has not run since the last call.
+        ``ids`` int64 [B, L] are those of the prompts. A signal has one row per visual token, video
+        after video. The dictionary is empty if the vision tower has not run since the last call.
         """
         taken = {}
         for name, parts in self._patches.items():
             if parts:
-                rows = self.layout.patches_to_tokens(torch.cat(parts), grids)
+                own = self._of_frames(parts, ids)
+                rows = self.layout.patches_to_tokens(torch.cat(own), grids)
                 taken[name] = rows.squeeze(1) if name == "saliency" else rows
                 parts.clear()
         return taken
+
+    def forget(self) -> None:
+        """Drop what was collected of a prompt without a video."""
+        for parts in self._patches.values():
+            parts.clear()
+
+    def _of_frames(self, parts: list[Tensor], ids: Tensor | None) -> list[Tensor]:
+        """Return the ``parts``, one for each image of the prompts, that belong to frames."""
+        if self.layout.frames is None or ids is None:
+            return parts
+        images = chain.from_iterable(self.layout.frames(ids).images)
+        return [part for part, is_frame in zip(parts, images, strict=True) if is_frame]

@@ -42,7 +42,11 @@ def capture_vision(
     grids = layout.grids(inputs)
     video = find_videos(visual, grids, layout.sides)[0][0]
     output = _lighter(outputs[0])
-    return _stored_once(reached[0, video.columns], output), output, signals.take(grids)
+    return (
+        _stored_once(reached[0, video.columns], output),
+        output,
+        signals.take(grids, inputs["input_ids"]),
+    )
 
 
 def _stored_once(rows: Tensor, output: Any) -> Tensor:
