@@ -36,6 +36,7 @@ _HOME = {
     "compressing": "api",
     "least": "api",
     "load_model": "models",
+    "processor_kwargs": "api",
     "read_video": "video",
     "register": "plugins",
     "relevance": "api",
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
     from gleanvid.api import compare as compare
     from gleanvid.api import compressing as compressing
     from gleanvid.api import least as least
+    from gleanvid.api import processor_kwargs as processor_kwargs
     from gleanvid.api import relevance as relevance
     from gleanvid.api import relevance_of as relevance_of
     from gleanvid.api import stream as stream

@@ -10,5 +10,6 @@ from gleanvid.api.attributing import relevance as relevance
 from gleanvid.api.comparing import Failure as Failure
 from gleanvid.api.comparing import compare as compare
 from gleanvid.api.own_models import compressing as compressing
+from gleanvid.api.own_models import processor_kwargs as processor_kwargs
 from gleanvid.api.own_models import relevance_of as relevance_of
 from gleanvid.api.searching import least as least

@@ -16,8 +16,11 @@ from gleanvid.attribution.relevance import Relevance
 from gleanvid.compressors import as_compressor
 from gleanvid.compressors.base import Compressor
 from gleanvid.models import hooks
+from gleanvid.models.base import ModelAdapter
+from gleanvid.models.families import family_of
 from gleanvid.models.hooks.interrupt import interruptible
 from gleanvid.models.hooks.prefill import Prefill
+from gleanvid.types import Video
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -67,6 +70,39 @@ def compressing(
     20
     """
     return models.compressing(hf_model, as_compressor(compressor), strict, processor)
+
+
+def processor_kwargs(
+    model: Any, video: Video, *, processor: Any = None, max_pixels: int | None = None
+) -> dict[str, Any]:
+    """Return what your own processor takes besides text, so that its tokens are those of `ask`.
+
+    That is the frames with their times, no sampling of frames, and the bounds on their pixels.
+    Without the times, processors assume 24 frames a second, and some write that into the prompt.
+
+    Args:
+        model: a model from :func:`load_model`, or one of transformers together with ``processor``.
+        video: the frames.
+        processor: the processor of your own model.
+        max_pixels: bound on the pixels of all frames together; None: the processor's own.
+
+    Raises:
+        ModelError: a family that is not in ``MODELS``, or ``max_pixels`` is too small.
+        TypeError: a model of transformers without a processor.
+
+    >>> model, video = load_model(), read_video("assets/clips/glimpse_1.mp4", num_frames=4)
+    >>> text = model.chat_text(video, "What moves?", ())
+    >>> inputs = model.processor(text=[text], **processor_kwargs(model, video))
+    >>> inputs["video_grid_thw"].tolist()
+    [[2, 20, 20]]
+    """
+    if isinstance(model, ModelAdapter):
+        return model.processor_options(video, max_pixels)
+    if processor is None:
+        raise TypeError(f"{type(model).__name__} needs its processor: pass processor=processor")
+    hf_model, _ = models.with_layout(model, processor)
+    family = family_of(hf_model.config, type(hf_model).__name__)
+    return family(type(hf_model).__name__, hf_model, processor).processor_options(video, max_pixels)
 
 
 def relevance_of(

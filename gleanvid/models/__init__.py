@@ -5,7 +5,8 @@ Each name is imported on first use, so importing this package loads no model cla
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -25,9 +26,10 @@ else:
         return getattr(import_module(f"gleanvid.models.{_HOME[name]}"), name)
 
 
+@contextmanager
 def compressing(
     hf_model: Any, compressor: Compressor | None, strict: bool = True, processor: Any = None
-) -> AbstractContextManager[Prefill]:
+) -> Iterator[Prefill]:
     """Compress the prompts of a transformers model of yours while the block runs.
 
     ``hf_model``: the model; ``compressor``: None changes nothing; ``strict``: whether a block that
@@ -35,8 +37,19 @@ def compressing(
     compression records.
     """
     from gleanvid.models import hooks
+    from gleanvid.models.families.announced import tokenizer_near
+    from gleanvid.models.untimed import warning_of_assumed_times
 
-    return hooks.compressing(*with_layout(hf_model, processor), compressor, strict=strict)
+    hf_model, layout = with_layout(hf_model, processor)
+    if compressor is None:
+        yield hooks.Prefill()
+        return
+    tokenizer = tokenizer_near(hf_model, processor)
+    with (
+        warning_of_assumed_times(layout, tokenizer),
+        hooks.compressing(hf_model, layout, compressor, strict=strict) as record,
+    ):
+        yield record
 
 
 def with_layout(hf_model: Any, processor: Any = None) -> tuple[Any, Layout]:

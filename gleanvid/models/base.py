@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 import torch
@@ -14,6 +14,7 @@ from gleanvid.compressors.base import Compressor
 from gleanvid.cost import Answer
 from gleanvid.models import hooks
 from gleanvid.models.encoded import Encoded, History
+from gleanvid.models.frames import frame_metadata
 from gleanvid.models.generation.answering import write_answer
 from gleanvid.models.generation.context import Context, check_context, checked_max_pixels
 from gleanvid.models.generation.conversation import Conversation
@@ -34,6 +35,7 @@ class ModelAdapter(TokenModel):
 
     model_types: ClassVar[tuple[str, ...]]  # accepted values of config.model_type
     pixel_input: ClassVar[str] = "pixel_values_videos"
+    unread: ClassVar[tuple[str, ...]] = ("video_metadata",)  # tensors that the model does not need
     outro: ClassVar[str] = ""  # text that the processor writes after the video
 
     def __init__(
@@ -57,21 +59,22 @@ class ModelAdapter(TokenModel):
         """
         return cls.layout_of(hf_model)
 
-    @abstractmethod
+    def processor_options(self, video: Video, max_pixels: int | None) -> dict[str, Any]:
+        """Return what the processor takes besides the text of a prompt with ``video``.
+
+        ``max_pixels``: bound on the pixels of all frames together; None: the processor's own.
+        """
+        return {
+            "videos": [video.frames],
+            "video_metadata": [frame_metadata(video)],
+            "do_sample_frames": False,
+            "return_tensors": "pt",
+        }
+
     def build_inputs(self, video: Video, text: str, max_pixels: int | None) -> Mapping[str, Any]:
         """Return the processor's tensors for ``video`` and ``text`` with one video placeholder."""
-
-    def process(
-        self, text: str, frames: Any, unread: Sequence[str] = (), **options: Any
-    ) -> dict[str, Any]:
-        """Return the processor's tensors for ``text`` and ``frames``.
-
-        ``unread``: names of tensors to omit because the model does not need them.
-        """
-        tensors = self.processor(
-            text=[text], videos=[frames], do_sample_frames=False, return_tensors="pt", **options
-        )
-        return {name: tensors[name] for name in tensors if name not in ("video_metadata", *unread)}
+        tensors = self.processor(text=[text], **self.processor_options(video, max_pixels))
+        return {name: tensors[name] for name in tensors if name not in self.unread}
 
     def place_tokens(self, video: Video, inputs: Mapping[str, Any]) -> tuple[Grid, Tensor, Tensor]:
         """Return the grid of the visual tokens, and which time and area of the video each shows.

@@ -99,17 +99,23 @@ def _stored(folder: str) -> Any:
         return None
 
 
-def tokenizer_of(hf_model: Any, processor: Any) -> Any:
+def tokenizer_near(hf_model: Any, processor: Any) -> Any:
     """Return the tokenizer of ``processor``, or the one stored beside the weights on this machine.
 
-    ``processor``: a processor, a tokenizer or None. Raises ``ModelError`` if there is none.
+    ``processor``: a processor, a tokenizer or None. Returns None if there is none.
     """
     if processor is None:
         folder = getattr(hf_model, "name_or_path", "")
         processor = _stored(folder) if folder else None
-    if processor is None:
+    return getattr(processor, "tokenizer", processor)
+
+
+def tokenizer_of(hf_model: Any, processor: Any) -> Any:
+    """Return the same as :func:`tokenizer_near`; raise ``ModelError`` if there is none."""
+    tokenizer = tokenizer_near(hf_model, processor)
+    if tokenizer is None:
         raise ModelError(
             f"{type(hf_model).__name__} reads the frames of a video as images, which only the text "
             "of the prompt tells apart: pass processor=processor"
         )
-    return getattr(processor, "tokenizer", processor)
+    return tokenizer

@@ -17,7 +17,6 @@ from functools import partial
 from typing import Any, ClassVar
 
 from gleanvid.models.base import ModelAdapter
-from gleanvid.models.frames import frame_metadata
 from gleanvid.models.geometry import blocks_to_tokens
 from gleanvid.models.hooks import Layout
 from gleanvid.models.hooks.layout import Grid
@@ -29,6 +28,7 @@ _TOKENS = (1120, 560, 280, 140, 70)
 
 class Gemma4(ModelAdapter):
     model_types: ClassVar[tuple[str, ...]] = ("gemma4", "gemma4_unified")
+    unread: ClassVar[tuple[str, ...]] = ("video_metadata", "num_soft_tokens_per_video")
 
     @classmethod
     def layout_of(cls, hf_model: Any) -> Layout:
@@ -54,16 +54,11 @@ class Gemma4(ModelAdapter):
             ahead_only="layers of this language model share keys, and windows count all tokens",
         )
 
-    def build_inputs(self, video: Video, text: str, max_pixels: int | None) -> Mapping[str, Any]:
-        bos = self.processor.tokenizer.bos_token
-        return self.process(
-            text,
-            video.frames,
-            unread=("num_soft_tokens_per_video",),
-            video_metadata=[frame_metadata(video)],
-            max_soft_tokens=self._most_tokens(len(video), max_pixels),
-            add_special_tokens=not (bos and text.startswith(bos)),
-        )
+    def processor_options(self, video: Video, max_pixels: int | None) -> dict[str, Any]:
+        return super().processor_options(video, max_pixels) | {
+            "max_soft_tokens": self._most_tokens(len(video), max_pixels),
+            "add_special_tokens": False,  # the chat template writes them
+        }
 
     def _most_tokens(self, num_frames: int, max_pixels: int | None) -> int:
         """Return the highest limit on the tokens per frame that ``max_pixels`` allows.

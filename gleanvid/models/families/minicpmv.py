@@ -18,7 +18,6 @@ from typing import Any, ClassVar
 
 from gleanvid.models.base import ModelAdapter
 from gleanvid.models.families.announced import runs_of
-from gleanvid.models.frames import frame_metadata
 from gleanvid.models.geometry import blocks_to_tokens
 from gleanvid.models.hooks import Layout
 from gleanvid.models.hooks.layout import Grid
@@ -49,17 +48,14 @@ class MiniCPMV(ModelAdapter):
             ahead_only="layers of this language model keep a recurrent state",
         )
 
-    def build_inputs(self, video: Video, text: str, max_pixels: int | None) -> Mapping[str, Any]:
-        return self.process(
-            text,
-            video.frames,
-            video_metadata=[frame_metadata(video)],
-            max_slice_nums=1,
-            stack_frames=1,
-            use_image_id=False,
-            downsample_mode=self.hf_model.config.downsample_mode,
-            scale_resolution=self._side(video, max_pixels),
-        )
+    def processor_options(self, video: Video, max_pixels: int | None) -> dict[str, Any]:
+        return super().processor_options(video, max_pixels) | {
+            "max_slice_nums": 1,
+            "stack_frames": 1,
+            "use_image_id": False,
+            "downsample_mode": self.hf_model.config.downsample_mode,
+            "scale_resolution": self._side(video, max_pixels),
+        }
 
     def _side(self, video: Video, max_pixels: int | None) -> int:
         """Return ``scale_resolution``: side of a square with about a resized frame's area.

@@ -17,7 +17,6 @@ import torch
 from torch import Tensor
 
 from gleanvid.models.base import ModelAdapter
-from gleanvid.models.frames import frame_metadata
 from gleanvid.models.geometry import block_mean, check_frame_pixels
 from gleanvid.models.hooks import Layout
 from gleanvid.models.hooks.layout import Grid
@@ -44,10 +43,10 @@ class Molmo2(ModelAdapter):
             masked=True,
         )
 
-    def build_inputs(self, video: Video, text: str, max_pixels: int | None) -> Mapping[str, Any]:
+    def processor_options(self, video: Video, max_pixels: int | None) -> dict[str, Any]:
         side = self.processor.video_processor.size["height"]
         check_frame_pixels(self.name, side, video, max_pixels)
-        return self.process(text, video.frames, video_metadata=[frame_metadata(video)])
+        return super().processor_options(video, max_pixels)
 
 
 def _grids(inputs: Mapping[str, Any]) -> list[Grid]:

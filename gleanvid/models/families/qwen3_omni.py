@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 from transformers import AutoModelForImageTextToText, Qwen3OmniMoeConfig
 
 from gleanvid.models.families.qwen_vl import QwenVL
+from gleanvid.models.frames import paired
 from gleanvid.models.hooks import Layout
 from gleanvid.models.hooks.layout import Grid
 from gleanvid.types import ModelError, Video
@@ -73,11 +74,11 @@ class Qwen3Omni(QwenVL):
     def anchor(self) -> str:
         return self.processor.vision_eos_token
 
-    def _times(self, video: Video) -> dict[str, Any]:
-        """Return the options for frame times and rate (1.0 if all frames have the same time)."""
+    def processor_options(self, video: Video, max_pixels: int | None) -> dict[str, Any]:
+        video = paired(video)
         span = float(video.timestamps[-1] - video.timestamps[0])
         rate = (len(video) - 1) / span if span > 0 else 1.0
-        return super()._times(video) | {"fps": rate}
+        return super().processor_options(video, max_pixels) | {"fps": rate}
 
     def _size(self, num_frames: int, max_pixels: int | None) -> dict[str, int]:
         size = super()._size(num_frames, max_pixels)

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from gleanvid.models.base import ModelAdapter
-from gleanvid.models.frames import frame_metadata, paired
+from gleanvid.models.frames import paired
 from gleanvid.models.geometry import cells, check_pixels
 from gleanvid.models.hooks import Layout
 from gleanvid.models.hooks.chunks import by_unit
@@ -63,11 +63,15 @@ class QwenVL(ModelAdapter):
         """Return int64 [L]: index of each grid token in the tower's order; here 0 to L - 1."""
         return torch.arange(sum(units * rows * columns for units, rows, columns in grids))
 
-    def build_inputs(self, video: Video, text: str, max_pixels: int | None) -> Mapping[str, Any]:
+    def processor_options(self, video: Video, max_pixels: int | None) -> dict[str, Any]:
         video = paired(video)
-        size = self._size(len(video), max_pixels)
-        times = self._times(video)
-        inputs = self.process(text, video.frames, size=size, cap_pixels_per_frame=True, **times)
+        return super().processor_options(video, max_pixels) | {
+            "size": self._size(len(video), max_pixels),
+            "cap_pixels_per_frame": True,
+        }
+
+    def build_inputs(self, video: Video, text: str, max_pixels: int | None) -> Mapping[str, Any]:
+        inputs = super().build_inputs(video, text, max_pixels)
         check_pixels(inputs, self.processor.video_processor, max_pixels)
         return inputs
 
@@ -76,10 +80,6 @@ class QwenVL(ModelAdapter):
         last = np.minimum(np.arange(grid[0]) * 2 + 1, len(video) - 1)
         seconds = np.stack([video.timestamps[::2], video.timestamps[last]], 1)
         return grid, torch.as_tensor(seconds), cells(grid[1], grid[2], video.source_size)
-
-    def _times(self, video: Video) -> dict[str, Any]:
-        """Return the options that tell the processor the frame times."""
-        return {"video_metadata": [frame_metadata(video)]}
 
     def _size(self, num_frames: int, max_pixels: int | None) -> dict[str, int]:
         """Return the lower and upper bound on pixels for the processor; see ``bounds_frames``.

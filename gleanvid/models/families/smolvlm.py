@@ -7,17 +7,17 @@ others). The processor needs the package num2words.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from gleanvid.models.families.square_frames import FramesAsImages, Tower
-from gleanvid.models.frames import frame_metadata
 from gleanvid.types import Video
 
 
 class SmolVLM(FramesAsImages):
     model_types: ClassVar[tuple[str, ...]] = ("smolvlm",)
     announcement: ClassVar[str] = r"Frame from \d+:\d\d:"
+    # The model does not need pixel_attention_mask, which is all ones.
+    unread: ClassVar[tuple[str, ...]] = ("video_metadata", "pixel_attention_mask", "rows", "cols")
     outro: ClassVar[str] = "\n\n"
     text_part: ClassVar[str] = "text_model"
 
@@ -36,12 +36,6 @@ class SmolVLM(FramesAsImages):
     def anchor(self) -> str:
         return self.processor.fake_image_token
 
-    def build_inputs(self, video: Video, text: str, max_pixels: int | None) -> Mapping[str, Any]:
-        self.check_pixels(video, max_pixels)
-        return self.process(
-            text,
-            [video.frames],  # a list, as transformers 5.17 counts the videos by its length
-            # The model does not need pixel_attention_mask, which is all ones.
-            unread=("pixel_attention_mask", "rows", "cols"),
-            video_metadata=[frame_metadata(video)],
-        )
+    def processor_options(self, video: Video, max_pixels: int | None) -> dict[str, Any]:
+        # a list of a list, as transformers 5.17 counts the videos by its length
+        return super().processor_options(video, max_pixels) | {"videos": [[video.frames]]}

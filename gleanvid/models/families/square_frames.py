@@ -133,9 +133,9 @@ class SquareFrames(ModelAdapter):
         """Raise ``ModelError`` if the frames, resized to squares, exceed ``max_pixels``."""
         check_frame_pixels(self.name, self.tower_of(self.hf_model).image, video, max_pixels)
 
-    def build_inputs(self, video: Video, text: str, max_pixels: int | None) -> Mapping[str, Any]:
+    def processor_options(self, video: Video, max_pixels: int | None) -> dict[str, Any]:
         self.check_pixels(video, max_pixels)
-        return self.process(text, video.frames)
+        return super().processor_options(video, max_pixels)
 
     def place_tokens(self, video: Video, inputs: Mapping[str, Any]) -> tuple[Grid, Tensor, Tensor]:
         """Return grid, times and rectangles of the tokens, as ``ModelAdapter.place_tokens`` does.

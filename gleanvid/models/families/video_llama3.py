@@ -13,7 +13,6 @@ from typing import Any, ClassVar
 from torch import Tensor
 
 from gleanvid.models.base import ModelAdapter
-from gleanvid.models.frames import frame_metadata
 from gleanvid.models.geometry import check_pixels
 from gleanvid.models.hooks import Layout
 from gleanvid.models.hooks.chunks import by_unit
@@ -38,14 +37,14 @@ class VideoLlama3(ModelAdapter):
             split=by_unit,
         )
 
+    def processor_options(self, video: Video, max_pixels: int | None) -> dict[str, Any]:
+        return super().processor_options(video, max_pixels) | {
+            "use_token_compression": False,
+            "size": self._size(len(video), max_pixels),
+        }
+
     def build_inputs(self, video: Video, text: str, max_pixels: int | None) -> Mapping[str, Any]:
-        inputs = self.process(
-            text,
-            video.frames,
-            video_metadata=[frame_metadata(video)],
-            use_token_compression=False,
-            size=self._size(len(video), max_pixels),
-        )
+        inputs = super().build_inputs(video, text, max_pixels)
         check_pixels(inputs, self.processor.video_processor, max_pixels)
         return inputs
 

@@ -154,8 +154,9 @@ def test_frames_are_told_from_images_by_the_words_before_them(announcement, text
 def test_tokenizer_comes_from_the_folder_of_the_weights_or_from_the_caller(adapter, monkeypatch):
     monkeypatch.setattr(adapter.hf_model.config, "_name_or_path", "")
     monkeypatch.setattr(adapter.hf_model, "name_or_path", "")
-    with pytest.raises(ModelError, match="pass processor=processor"):
-        compressing(adapter.hf_model, QUARTER)
+    refused = pytest.raises(ModelError, match="pass processor=processor")
+    with refused, compressing(adapter.hf_model, QUARTER):
+        pass
     with compressing(adapter.hf_model, QUARTER, processor=adapter.processor) as record:
         adapter.hf_model(**asked(adapter, "video"))
     assert record.compression.grid[0] == 4
