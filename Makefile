@@ -107,7 +107,7 @@ docs: .venv/docs
 	else chosen=; why="no NVIDIA GPU, but the index of the CPU build does not answer"; fi; \
 	echo "PyTorch: $${chosen:-the package index's build} ($$why)"; echo "$$chosen" > $@
 
-.venv/app: .venv/backend requirements.txt pyproject.toml
+.venv/app: .venv/backend requirements.txt pyproject.toml setup.py
 	@echo "Installing what the app needs ..."
 ifdef LOCKED  # the very files that requirements.lock names, by their hashes
 	$(UV) pip install --quiet --python $(BIN)/python --require-hashes -r requirements.lock

@@ -12,6 +12,7 @@ import torch
 
 from gleanvid.models import compressing
 from gleanvid.models.families.announced import runs_of
+from gleanvid.types import Video
 from tests.models.oracle import EveryNth, kept_columns
 from tests.models.tiny import noise_video
 
@@ -19,16 +20,17 @@ from tests.models.tiny import noise_video
 @dataclass(frozen=True)
 class Rule:
     """``restarts``: every unit begins anew, as an image; else ``per_s`` positions a second, or one
-    position a unit."""
+    position a unit. ``whole``: positions are rounded down."""
 
     restarts: bool = False
     per_s: float | None = None
+    whole: bool = True
 
 
 RULES = {
     "qwen2_vl": Rule(),
     "qwen2_5_vl": Rule(per_s=4),  # tokens_per_second of the tiny configuration
-    "qwen3_omni": Rule(per_s=13),
+    "qwen3_omni": Rule(per_s=13, whole=False),
     "qwen3_vl": Rule(restarts=True),
     "qwen3_5": Rule(restarts=True),
     "glm4v": Rule(restarts=True),
@@ -38,7 +40,7 @@ RULES = {
 
 def by_hand(prompt, placeholder, grid, rule, unit_s):
     """Return [3, L] for the ids of a prompt with one video; ``unit_s``: seconds of a unit."""
-    units, rows, columns = grid
+    _, rows, columns = grid
     positions, at, end = [], 0, 0
     for start, stop in runs_of(prompt, placeholder):
         positions += [(at + k,) * 3 for k in range(start - end)]
@@ -48,7 +50,8 @@ def by_hand(prompt, placeholder, grid, rule, unit_s):
             if rule.restarts:
                 time = 0
             else:
-                time = unit if rule.per_s is None else int(unit * unit_s * rule.per_s)
+                time = unit if rule.per_s is None else unit * unit_s * rule.per_s
+                time = int(time) if rule.whole else time
             positions += [
                 (at + time, at + row, at + column)
                 for row in range(rows)
@@ -57,21 +60,21 @@ def by_hand(prompt, placeholder, grid, rule, unit_s):
         at = max(max(place) for place in positions[first:]) + 1
         end = stop
     positions += [(at + k,) * 3 for k in range(len(prompt) - end)]
-    return torch.tensor(positions).T
+    return torch.tensor(positions, dtype=torch.float).T
 
 
 def received(adapter, frames):
     """Return the positions that the language model gets, and those by hand: [3, K] each."""
-    video = noise_video(frames)
+    video = Video.from_frames(noise_video(frames).frames, fps=8.0)
     inputs = adapter.build_inputs(video, adapter.chat_text(video, "what moves?", ()), None)
     seen = []
 
     def look(module, args, kwargs):
-        seen.append(kwargs["position_ids"][-3:, 0])
+        seen.append(kwargs["position_ids"][-3:, 0].float())
 
     with compressing(adapter.hf_model, EveryNth(0.25)) as record:
         with adapter.layout.language_model.register_forward_pre_hook(look, with_kwargs=True):
-            adapter.hf_model.generate(**inputs, max_new_tokens=1)
+            adapter.hf_model(**inputs)
         compression = record.compression
     rule = RULES[adapter.hf_model.config.model_type.removesuffix("_moe_thinker")]
     prompt = inputs["input_ids"][0].tolist()
@@ -81,7 +84,7 @@ def received(adapter, frames):
 
 @pytest.mark.parametrize("every_adapter", RULES, indirect=True)
 def test_kept_tokens_have_the_positions_of_the_paper(every_adapter):
-    found, expected = received(every_adapter, 4)
+    found, expected = received(every_adapter, 6)
     assert torch.equal(found, expected)
 
 
