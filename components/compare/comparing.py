@@ -19,29 +19,22 @@ from gleanvid.serving.vllm import SCHEME
 from gleanvid.types import ModelError, StoppedError
 
 from ..jobs import clock, display
-from ..jobs.display import Answer, Message, explain, message, status, unmeasured
+from ..jobs.display import Message, PageUpdate, explain, message, status, unmeasured
 from ..jobs.engine import Engine
 from ..jobs.job import READING, Job
 from ..jobs.methods import can_answer
 from ..jobs.queue import Work
 from ..jobs.request import Request, Sides
-from ..viewer.values import Clip
 from .compared_runs import compared_view, relevance_for
 from .plans import Plan, needs_of
 from .rows import Row, finished
 
 
 @dataclass(frozen=True)
-class Compared:
-    """Changes of the comparison tab. A field that is None changes nothing."""
+class Compared(PageUpdate):
+    """Changes of the page and of the table. A field that is None changes nothing."""
 
-    notice: Message | None = None
     rows: list[Row] | None = None
-    viewer: Clip | None = None
-    answers: list[Answer] | None = None
-    run_ids: list[str] | None = None
-    status: list[tuple[str, str]] | None = None
-    done: bool = False
 
 
 def compare(
@@ -76,7 +69,8 @@ def compare(
     comparison = _Comparison(engine, session, request, sides, more, measured, requests)
 
     def last(notice: Message) -> Compared:
-        return Compared(notice, finished(comparison.rows) if comparison.rows else None, done=True)
+        done = finished(comparison.rows) if comparison.rows else None
+        return Compared(notice, rows=done, done=True)
 
     yield from comparison.run(comparison.updates(make_plans), last)
 
@@ -122,7 +116,7 @@ class _Comparison(Job):
         request, plans = self.request, make_plans()
         request.check(*self.questions)
         self.rows = [Row(plan.label, plan.method) for plan in plans]
-        yield Compared(self.progress(READING), [*self.rows])
+        yield Compared(self.progress(READING), rows=[*self.rows])
         self.clips = [self._read(one, needs_of(plans)) for one in self.requests]
         is_stopped = False
         for index, plan in enumerate(plans):
@@ -164,7 +158,7 @@ class _Comparison(Job):
         row = self.rows[index] = replace(self.rows[index], step=step)
         doing = "Answering with" if self.asks else "Compressing with"
         text = f"{doing} {row.label}{step and f': {step}'}…"
-        yield Compared(message(text), [*self.rows])
+        yield Compared(message(text), rows=[*self.rows])
         for update in self.waiting():
             yield Compared(update.notice, status=update.status)
         shown = self.engine.runs.get(next(iter(self.sides.runs), None))
@@ -240,11 +234,12 @@ class _Comparison(Job):
         """
         clip, new = self.clips[0], {row.run_id: row.run for row in rows if row.run is not None}
         if not new:
-            return Compared(message(opening, "problem" if rows else "quiet"), rows, done=True)
+            return Compared(message(opening, "problem" if rows else "quiet"), rows=rows, done=True)
         if self.requests[0].path != self.request.path:
-            return Compared(message(opening), rows, status=status(self.engine), done=True)
+            now = status(self.engine)
+            return Compared(message(opening), rows=rows, status=now, done=True)
         view, runs = compared_view(self.engine, self.request, self.sides, clip, new)
         shown = next(iter(runs.values()))
         notice = message(f"{opening} {display.used(clip.video, shown.compression.grid[0])}")
         now = status(self.engine, shown)
-        return Compared(notice, rows, view.value, view.answers, [*runs], now, done=True)
+        return Compared(notice, view.value, view.answers, [*runs], now, rows=rows, done=True)

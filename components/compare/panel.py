@@ -141,22 +141,15 @@ class CompareTab(Tab):
 
     def changes(self, update: Compared, asked: Asked) -> Changes:
         """Return the new widget values that show an update of the comparison."""
-        outputs = self.page.outputs
-        filled = {
-            self.notice: update.notice,
-            outputs.runs: update.run_ids,
-            outputs.status: update.status,
-        }
-        changed: Changes = {widget: value for widget, value in filled.items() if value is not None}
+        # If the viewer changes, the page's message was about the runs shown before.
+        own = message() if update.viewer is not None else None
+        changed = self.page.outputs.changes(replace(update, notice=own))
+        if update.notice is not None:
+            changed[self.notice] = update.notice
         if update.rows is not None:
             table = rows.table_view(update.rows, asked, update.done)
             changed[self.table] = table if update.rows else None
-        if update.viewer is not None:
-            changed[outputs.viewer] = gr.update(
-                version=0, value=update.viewer, answers=update.answers
-            )
-            changed[outputs.notice] = message()  # the old message was about the runs shown before
-        return changed | (outputs.working(False) if update.done else {})
+        return changed
 
 
 def asked_with(

@@ -74,9 +74,9 @@ def test_comparison_rows_finish_one_by_one_after_a_single_encoding(clip):
     assert counts == sorted(counts) and set(counts) == {0, 1, 2, 3}
     assert (library.reads, library.encodes) == (1, 1)
     last = shown[-1]
-    assert last.done and len(last.run_ids) == 3 and len(last.viewer["methods"]) == 3
+    assert last.done and len(last.runs) == 3 and len(last.viewer["methods"]) == 3
     assert (last.viewer["a"], last.viewer["b"]) == (1, 0)
-    assert engine.runs.get(last.run_ids[0]).compressor["name"] == "gleanvid"
+    assert engine.runs.get(last.runs[0]).compressor["name"] == "gleanvid"
     assert len(engine.queue) == 0 and not engine.pages.has("me")
 
 
@@ -115,8 +115,8 @@ def test_stopped_comparison_keeps_its_finished_rows(clip):
     last = list(running)[-1]
     assert last.notice["text"].startswith("Stopped: 1 of 4 rows done. Used 8 of") and last.done
     assert [row.state for row in last.rows] == ["done"]
-    assert len(last.viewer["methods"]) == 1 and last.run_ids == [last.rows[0].run_id]
-    assert engine.runs.get(last.run_ids[0]) is last.rows[0].run
+    assert len(last.viewer["methods"]) == 1 and last.runs == [last.rows[0].run_id]
+    assert engine.runs.get(last.runs[0]) is last.rows[0].run
     assert len(engine.queue) == 0 and engine.pages.start("me")
 
 
@@ -124,26 +124,26 @@ def test_stopped_comparison_keeps_its_finished_rows(clip):
 def test_pinned_side_a_stays_after_a_comparison_if_the_viewer_has_its_run(clip, again):
     engine, pinned = Engine(FakeBackend()), make("random", 0.25).settings()
     before = compared(engine, clip, ["random"])[-1]
-    last = compared(engine, clip, again, tried=before.run_ids, pinned=pinned)[-1]
-    methods = [engine.runs.get(run_id).compressor["name"] for run_id in last.run_ids]
+    last = compared(engine, clip, again, tried=before.runs, pinned=pinned)[-1]
+    methods = [engine.runs.get(run_id).compressor["name"] for run_id in last.runs]
     assert methods[:3] == ["uniform", "random", "full"] and (
         last.viewer["a"],
         last.viewer["b"],
     ) == (1, 0)
     gone = compared(engine, clip, ["uniform"], tried=[], pinned=pinned)[-1]
-    assert engine.runs.get(gone.run_ids[1]).compressor["name"] == "full"
+    assert engine.runs.get(gone.runs[1]).compressor["name"] == "full"
 
 
 def test_earlier_runs_are_listed_in_the_viewer_after_the_compared_runs(clip):
     engine = Engine(FakeBackend())
     before = compared(engine, clip, ["uniform", "random"], question="What rests?")[-1]
-    again = compared(engine, clip, ["gleanvid"], tried=before.run_ids)[-1]
+    again = compared(engine, clip, ["gleanvid"], tried=before.runs)[-1]
     names = ["GleanVID 25 %", "All tokens", "Uniform 25 %", "All tokens (2)", "Random 25 %"]
     assert [method["label"] for method in again.viewer["methods"]] == names
-    assert again.run_ids[2:] == before.run_ids == again.viewer["runs"][2:]
+    assert again.runs[2:] == before.runs == again.viewer["runs"][2:]
     assert (again.viewer["a"], again.viewer["b"]) == (1, 0)
     # the run that was already in the viewer is not listed twice
-    last = compared(engine, clip, ["gleanvid"], tried=again.run_ids)[-1]
+    last = compared(engine, clip, ["gleanvid"], tried=again.runs)[-1]
     assert [method["label"] for method in last.viewer["methods"]] == names
 
 
@@ -153,7 +153,7 @@ def test_comparison_rows_that_do_not_fit_into_the_viewer_also_have_run_ids(clip)
     assert wide.notice["text"].startswith("29 rows done. Used 8 of ")
     assert len(wide.viewer["methods"]) == len(wide.viewer["runs"]) == MAX_METHODS
     lines = rows.table_view(wide.rows, rows.Asked(), done=True)["rows"]
-    assert sorted(line["id"] for line in lines) == sorted(wide.run_ids)
+    assert sorted(line["id"] for line in lines) == sorted(wide.runs)
     assert len(lines) == 29 and all(engine.runs.get(line["id"]) for line in lines)
 
 
@@ -244,5 +244,5 @@ def test_list_of_questions_about_another_clip_leaves_the_viewer_unchanged(clip, 
     write_clip(tmp_path / "other.mp4")
     engine, other = Engine(FakeBackend()), Request(str(tmp_path / "other.mp4"), 8, "builtin")
     last = compared(engine, clip, ["uniform"], requests=[other])[-1]
-    assert last.done and last.viewer is None and last.run_ids is None
+    assert last.done and last.viewer is None and last.runs is None
     assert [row.state for row in last.rows] == ["done", "done"]
