@@ -9,7 +9,7 @@
   };
   // File types that the file dialog of each button suggests. If Gradio knew these types, it would refuse other files
   // with its own message.
-  const TYPES = { "gv-upload": "video/*,.gif", "gv-open": ".zip", "gv-list-file": ".csv,.json,.jsonl" };
+  const TYPES = { "gv-upload": "video/*,image/*", "gv-open": ".zip", "gv-list-file": ".csv,.json,.jsonl" };
   document.addEventListener("click", ({ target }) => {
     const button = target.closest?.("button");
     if (TYPES[button?.id]) button.parentElement.querySelector("input[type=file]").accept = TYPES[button.id];

@@ -18,7 +18,6 @@ from gleanvid.models.generation.context import checked_max_pixels
 from gleanvid.models.generation.sampling import Sampling
 from gleanvid.types import Video
 from gleanvid.video import read_video
-from gleanvid.video.decoders.still import as_video, is_picture, read_picture
 from gleanvid.video.plan import check_span
 from gleanvid.video.reader import Backend
 
@@ -80,11 +79,27 @@ def as_clip(video: Any, frames: Frames = FRAMES) -> Video:
     Raises ``VideoError`` if a file cannot be used, ``TypeError`` if ``video`` is something else.
     """
     if not isinstance(video, (str, Path)):
-        return as_video(video)
-    if is_picture(video):
-        return read_picture(video, MAX_SIDE)
+        return _as_video(video)
     span: Any = {"start": frames.start, "end": frames.end}
     return read_video(video, frames.num_frames, backend=frames.backend, max_side=MAX_SIDE, **span)
+
+
+def _as_video(given: Any) -> Video:
+    """Return a ``Video`` unchanged, or one of a frame uint8 [H, W, 3] or a Pillow image.
+
+    Raises ``TypeError`` for other objects, and ``ValueError`` for other shapes and for several
+    frames: they have no times.
+    """
+    if isinstance(given, Video):
+        return given
+    if not isinstance(given, np.ndarray):
+        if not hasattr(given, "convert"):  # the object is not a Pillow image
+            kind = type(given).__name__
+            raise TypeError(f"video must be a file, a Video, frames or a picture, not {kind}")
+        given = np.asarray(given.convert("RGB"))
+    if given.ndim not in (3, 4):
+        raise ValueError(f"frames must be uint8 [T, H, W, 3], got {list(given.shape)}")
+    return Video.from_frames(given[None] if given.ndim == 3 else given)
 
 
 def timed_clip(video: Any, frames: Frames) -> tuple[Video, float]:

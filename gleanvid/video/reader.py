@@ -39,7 +39,8 @@ def read_video(
     Frame numbers are ``round(linspace(0, n - 1, num_frames))`` of n frames. If the frame rate
     varies, the frames are not evenly spaced in time; ``timestamps`` holds their real times. A clip
     with fewer frames gives all of them. A damaged clip gives an even sample of its intact frames.
-    In both cases ``notes`` says so. Frames are turned upright.
+    In both cases ``notes`` says so. Frames come as players show them: upright, with square pixels.
+    A picture file is a clip of one frame, or of several if it is animated.
 
     Args:
         path: the file.

@@ -3,7 +3,7 @@
 Decoders open whatever a file refers to: FFmpeg opens network addresses and the files that a
 playlist names, whatever the playlist is called (decord 0.6.0 opens a playlist ``evil.mp4``). So
 only a regular file that begins with the signature of a known container is accepted, and PyAV opens
-it with the demuxer of this container alone.
+it with the demuxer of this container alone. The name of a file says nothing.
 """
 
 from __future__ import annotations
@@ -16,9 +16,18 @@ from pathlib import Path
 from gleanvid.video.plan import UnreadableVideoError
 
 _HEAD = 4096  # bytes read from the start of a file
-OTHER = "choose a video file or a GIF"
+OTHER = "choose a video or a picture"
 
-_CONTAINERS = (  # (byte offset, signature, FFmpeg demuxer)
+_HEIC = (b"heic", b"heix", b"hevc", b"mif1", b"msf1")
+_CONTAINERS = (  # (byte offset, signature, FFmpeg demuxer or "picture")
+    (0, b"\x89PNG", "picture"),
+    (0, b"\xff\xd8\xff", "picture"),  # JPEG
+    (0, b"BM", "picture"),
+    (8, b"WEBP", "picture"),
+    (0, b"II*\x00", "picture"),  # TIFF
+    (0, b"MM\x00*", "picture"),
+    (4, b"ftypavif", "picture"),
+    (4, b"ftypavis", "picture"),
     *((4, box, "mov") for box in (b"ftyp", b"moov", b"mdat", b"free", b"skip", b"wide", b"pnot")),
     (0, b"\x1a\x45\xdf\xa3", "matroska"),  # EBML: Matroska, WebM
     (8, b"AVI ", "avi"),
@@ -29,15 +38,6 @@ _CONTAINERS = (  # (byte offset, signature, FFmpeg demuxer)
     (0, b"FLV\x01", "flv"),
     (0, b"GIF87a", "gif"),
     (0, b"GIF89a", "gif"),
-)
-_IMAGES = (
-    (0, b"\x89PNG"),
-    (0, b"\xff\xd8\xff"),
-    (0, b"BM"),
-    (8, b"WEBP"),
-    (0, b"II*\x00"),
-    (0, b"MM\x00*"),
-    *((4, b"ftyp" + brand) for brand in (b"heic", b"heix", b"mif1", b"avif")),
 )
 _SOUNDS = ((0, b"ID3"), (0, b"\xff\xfb"), (0, b"\xff\xf3"), (0, b"fLaC"), (8, b"WAVE"))
 _PLAYLIST = re.compile(
@@ -54,7 +54,7 @@ def label(path: str | os.PathLike[str]) -> str:
 
 
 def check_file(path: str | os.PathLike[str]) -> tuple[Path, str]:
-    """Return ``path`` with links resolved, and the FFmpeg demuxer for the file.
+    """Return ``path`` with links resolved, and the FFmpeg demuxer for the file, or "picture".
 
     Raises ``UnreadableVideoError`` if the file cannot be read, with the reason.
     """
@@ -95,8 +95,8 @@ def _regular_file(path: Path, name: str) -> Path:
 
 def _container(head: bytes, name: str) -> str:
     """Return the FFmpeg demuxer for ``head``; raise ``UnreadableVideoError`` if there is none."""
-    if any(head.startswith(mark, offset) for offset, mark in _IMAGES):
-        raise UnreadableVideoError(f"{name} is a still picture, not a video: {OTHER}.")
+    if head.startswith(tuple(b"ftyp" + brand for brand in _HEIC), 4):
+        raise UnreadableVideoError(f"{name} is a HEIC picture: save it as JPEG or PNG.")
     for offset, mark, demuxer in _CONTAINERS:
         if head.startswith(mark, offset):
             return demuxer
@@ -113,7 +113,7 @@ def _container(head: bytes, name: str) -> str:
         raise UnreadableVideoError(f"{name} is text, not a video: {OTHER}.")
     raise UnreadableVideoError(
         f"{name} is not a video, or not in a format that can be read "
-        "(MP4, MOV, MKV, WebM, AVI, MPEG, TS, WMV, FLV, Ogg, GIF)."
+        "(MP4, MOV, MKV, WebM, AVI, MPEG, TS, WMV, FLV, Ogg, GIF, PNG, WebP, JPEG)."
     )
 
 

@@ -50,5 +50,5 @@ def test_image_file_is_read_as_a_video_of_one_frame(model, tmp_path):
         assert len(run.video) == 1 and run.video.source_size == (80, 120)
         assert np.array_equal(run.video.frames[0], frame)
     (tmp_path / "none.png").write_bytes(b"nothing")
-    with pytest.raises(gleanvid.VideoError, match="as a picture"):
+    with pytest.raises(gleanvid.VideoError, match="is text"):
         gleanvid.ask(tmp_path / "none.png", "What?", model)

@@ -19,6 +19,7 @@ from gleanvid.video.isolation import spare
 pytestmark = pytest.mark.skipif(shutil.which("ffmpeg") is None, reason="needs ffmpeg")
 
 BRIGHTNESS = (0.299, 0.587, 0.114)  # weights of red, green and blue in the brightness
+SQUARE = "scale=iw*max(sar\\,1):ih/min(sar\\,1):flags=bicubic"  # pixels as wide as high
 FAR = 1.5  # largest mean difference in brightness (0 to 255) between our frame and ffmpeg's
 X264 = "-c:v libx264 -preset ultrafast"
 X265 = "-c:v libx265 -preset ultrafast -x265-params log-level=none"
@@ -94,7 +95,7 @@ def started():
 
 
 def frames_of_ffmpeg(path, shape):
-    every = ("-i", path, "-fps_mode", "passthrough")
+    every = ("-i", path, "-fps_mode", "passthrough", "-vf", SQUARE)
     raw = ffmpeg(*every, "-f", "rawvideo", "-pix_fmt", "rgb24", "-")
     return np.frombuffer(raw, np.uint8).reshape(-1, *shape)
 
@@ -122,7 +123,7 @@ def test_every_module_of_pyav_is_imported_before_the_sandbox_forbids_imports():
         for path in root.rglob("*")
         if path.name.endswith(tuple(EXTENSION_SUFFIXES))
     }
-    code = "import sys; from gleanvid.video import decoders; decoders.load('pyav')"
-    code += "; print(*sys.modules)"
+    code = "import sys; from gleanvid.video import decoders, plan; "
+    code += "decoders.load(plan.Request('', '', 'mov', 1, 'pyav')); print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert len(modules) > 20 and modules <= set(loaded.stdout.split())

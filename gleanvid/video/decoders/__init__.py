@@ -15,25 +15,27 @@ BACKENDS = {  # backend -> module that decodes with it, and the PyPI package it 
     "decord": ("gleanvid.video.decoders.decord", "decord"),
     "opencv": ("gleanvid.video.decoders.opencv", "opencv-python-headless"),
 }
-# Modules that PyAV imports when a file has subtitles.
-LATE = {"pyav": ("av.subtitles.codeccontext", "av.subtitles.stream")}
+PICTURES = ("gleanvid.video.decoders.pictures", "pillow")  # whatever the backend
 
 
-def load(backend: str) -> ModuleType:
-    """Import the module of a backend, and every module that it would import later.
+def _decoder(request: Request) -> tuple[str, str]:
+    return PICTURES if request.container == "picture" else BACKENDS[request.backend]
+
+
+def load(request: Request) -> ModuleType:
+    """Import the module that decodes a file, and every module that it would import later.
 
     The decoding process gives up the right to open other files before it opens the video. So it
     cannot import anything later.
     """
-    for name in ("numpy.ma", *LATE.get(backend, ())):
-        import_module(name)
-    return import_module(BACKENDS[backend][0])
+    import_module("numpy.ma")
+    return import_module(_decoder(request)[0])
 
 
 def decode(request: Request) -> Events:
     """Yield a plan of the frames to read, then these frames, decoded in this process."""
     with explained(request):
-        yield from load(request.backend).read(request)
+        yield from load(request).read(request)
 
 
 @contextmanager
@@ -42,10 +44,10 @@ def explained(request: Request) -> Iterator[None]:
     try:
         yield
     except ImportError as error:
-        package = BACKENDS[request.backend][1]
+        package = _decoder(request)[1]
         raise UnreadableVideoError(
-            f"Reading videos with backend={request.backend!r} needs the package {package!r} "
-            f"({error}). Install it with: pip install {package}"
+            f"Reading {request.name} needs the package {package!r} ({error}). "
+            f"Install it with: pip install {package}"
         ) from error
     except MemoryError as error:
         raise UnreadableVideoError(

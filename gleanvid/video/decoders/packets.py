@@ -3,29 +3,33 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import av
 import av.error
+import av.subtitles.codeccontext  # PyAV imports these two when a file has subtitles,
+import av.subtitles.stream  # but a decoding process may then open no other file
 import numpy as np
+from av.bitstream import BitStreamFilterContext
 from av.container import InputContainer
 from av.stream import Disposition
 from av.video.frame import VideoFrame
 from av.video.stream import VideoStream
 
-from gleanvid.video.plan import (
-    MAX_PIXELS,
-    MAX_THREADS,
-    Picture,
-    Request,
-    UnreadableVideoError,
-    check_duration,
-    check_size,
-)
+from gleanvid.video.decoders.geometry import orientation, shown_size
+from gleanvid.video.plan import MAX_PIXELS, MAX_THREADS, Request, UnreadableVideoError, check_size
 
+TS_DISCONT = 0x0200  # AVFMT_TS_DISCONT: times may leap in files of this format
+LEAP_S = 10.0  # longer gaps between two frames are no pause in formats of joined recordings
+MOST_LEAPS = 0.1  # fraction of frames at which times may go back before they are not used at all
+MOST_READ = 0.75  # fraction of a file; if less was read, a note says so
+# codec -> types of its NAL units with supplemental messages
+_MESSAGES = {"h264": "6", "hevc": "39|40"}
 _LOCAL = {"protocol_whitelist": "file"}
 _TITLES: Any = (  # before PyAV 19, a title in Latin-1 would raise an error
     {"metadata_errors": "replace"} if int(av.__version__.partition(".")[0]) < 19 else {}
@@ -41,8 +45,29 @@ class Index:
     keys: np.ndarray  # int64 [k] times of keyframes, even of those that an edit list hides
     time_base: float  # seconds per unit of ``times`` and ``keys``
     fps: float
-    size: tuple[int, int]  # (height, width) as displayed
+    size: tuple[int, int]  # (height, width) of the first frame as shown
+    pixel: Fraction  # width of a stored pixel per height
+    # whether a frame can be found by its time; if not, only decoding from the start gives the order
+    exact: bool
+    mirrored: bool
+    joined: bool  # whether a long gap between two times is no pause, as in joined recordings
     notes: tuple[str, ...]
+
+    def seconds(self, times: Sequence[int | None], numbers: np.ndarray) -> np.ndarray:
+        """Return when frames of these times and numbers [n] are shown: float64 [n], ascending.
+
+        Where times go back, or leap in a format of joined recordings, the next frame follows after
+        the usual step. Times that are missing or out of order are replaced by the numbers.
+        """
+        if None in times:
+            return numbers / self.fps
+        steps: np.ndarray = np.diff(np.array(times, np.int64)) * self.time_base
+        leaps = (steps <= 0) | (steps > (LEAP_S if self.joined else np.inf))
+        if leaps.sum() > MOST_LEAPS * len(leaps):
+            return numbers / self.fps
+        if leaps.any():
+            steps[leaps] = np.median(steps[~leaps])
+        return np.concatenate([[0], steps]).cumsum()
 
 
 @contextmanager
@@ -69,7 +94,6 @@ def opened(
                 f"{request.name} is encoded in a way this decoder does not know."
             )
         check_size(request, context.height, context.width)
-        check_duration(request, (container.duration or 0) / av.time_base)
         context.options = _STRICT
         context.thread_count = min(threads, os.cpu_count() or 1)
         context.thread_type = "AUTO" if threads > 1 else "NONE"
@@ -87,36 +111,53 @@ def _why_not_opened(request: Request) -> str:
 
 def scan(request: Request) -> Index:
     """Read the times of all frames; decode only the first frame, for its size."""
-    times, keys, end = [], [], 0.0
+    times, orders, keys, end, listed, reached = [], [], [], 0.0, True, 0
     first: VideoFrame | None = None
-    with opened(request) as (container, stream):
+    with opened(request, threads=1) as (container, stream):
+        context, pixel = stream.codec_context, stream.sample_aspect_ratio or Fraction(1)
+        joined = bool(container.format.flags & TS_DISCONT)
         for packet in packets(container):
             if packet.pts is not None and packet.time_base:
                 end = max(end, float((packet.pts + (packet.duration or 0)) * packet.time_base))
             if packet.stream_index != stream.index:
                 continue
+            reached = max(reached, (packet.pos or 0) + packet.size)
             if first is None:
                 first = _first_picture(packet, request)
-            if packet.pts is not None and packet.is_keyframe:
-                keys.append(packet.pts)
-            if packet.pts is not None and not packet.is_discard:  # discard: hidden by an edit list
+            if packet.pts is None:
+                listed &= not packet.size  # the last packet is empty
+                continue
+            orders += [] if packet.dts is None else [packet.dts]
+            keys += [packet.pts] if packet.is_keyframe else []
+            if not packet.is_discard:  # discard: hidden by an edit list
                 times.append(packet.pts)
         if first is None:
             raise UnreadableVideoError(
                 f"None of the frames of {request.name} can be decoded "
-                f"({stream.codec_context.name}); they are damaged or encrypted."
+                f"({context.name}); they are damaged or encrypted."
             )
-        promised = (container.duration or 0) / av.time_base
+        promised = 0 if joined else (container.duration or 0) / av.time_base
         # A start after time 0 is ignored, because the duration in a Matroska file counts from 0.
         start = min(0, container.start_time or 0) / av.time_base
-        size = (first.height, first.width)
+        unique = np.unique(np.array(times or [0], np.int64))
+        # AVI has no presentation times: frames that the decoder puts into order come in order.
+        unordered = context.has_b_frames and times == unique.tolist() and len(times) > 2
         return Index(
-            times=np.unique(np.array(times or [0], np.int64)),
+            times=unique,
             keys=np.unique(np.array(keys or [0], np.int64)),
             time_base=float(stream.time_base or 1),
-            fps=float(stream.average_rate or 1),
-            size=size[::-1] if quarter_turns(first) % 2 else size,
-            notes=_shortfall(promised, end - start),
+            fps=float(stream.average_rate or stream.guessed_rate or 1),
+            size=shown_size(first, pixel),
+            pixel=pixel,
+            # A palette comes once, with the first packet, so no decoder may start elsewhere.
+            exact=listed
+            and len(unique) == len(times)
+            and orders == sorted(orders)
+            and not unordered
+            and context.pix_fmt != "pal8",
+            joined=joined,
+            mirrored=sum(orientation(first)) % 2 == 1,
+            notes=_shortfall(promised, end - start) + _rest(request, reached / container.size),
         )
 
 
@@ -129,32 +170,60 @@ def packets(
         yield from container.demux() if stream is None else container.demux(stream)
 
 
+def decoded(packet: av.Packet[Any]) -> list[VideoFrame]:
+    """Decode a packet with one thread; if that fails, without its supplemental messages.
+
+    A damaged message says nothing about the picture. Raises ``FFmpegError`` for a damaged picture.
+    """
+    pts = packet.pts
+    try:
+        return packet.decode()
+    except av.error.FFmpegError:
+        context = packet.stream.codec_context
+        if context.name not in _MESSAGES:
+            raise
+        kinds = f"filter_units=remove_types={_MESSAGES[context.name]}"
+        frames = []
+        for part in BitStreamFilterContext(kinds, packet.stream).filter(packet):
+            if (context.extradata or b"")[:1] == b"\1":  # the decoder expects lengths, not marks
+                units = re.split(b"\0{2,3}\1", bytes(part))[1:]
+                part = av.Packet(b"".join(len(unit).to_bytes(4) + unit for unit in units))
+                part.pts = pts
+            frames += context.decode(part)
+        return frames
+
+
 def _first_picture(packet: av.Packet[Any], request: Request) -> VideoFrame | None:
     if hasattr(packet, "has_sidedata") and packet.has_sidedata("encryption_info"):  # PyAV 16+
         raise UnreadableVideoError(f"{request.name} is encrypted (copy protection).")
     with suppress(av.error.FFmpegError):
-        return next(iter(packet.decode()), None)
+        return next(iter(decoded(packet)), None)
     return None
+
+
+def plain_scan(request: Request, reader: str) -> Index:
+    """Return the index of a file, or refuse the file if only PyAV reads its kind correctly."""
+    index = scan(request)
+    if index.mirrored or not index.exact:
+        raise UnreadableVideoError(
+            f"{reader} does not read files such as {request.name} correctly; "
+            "read it with backend='pyav'."
+        )
+    return index
+
+
+def _rest(request: Request, part: float) -> tuple[str, ...]:
+    """Return a note if a track ends early in a file to which another recording may be joined."""
+    if request.container not in ("mpegts", "flv") or part > MOST_READ:
+        return ()
+    return (f"Only the first {part:.0%} of the file are read; another recording may follow.",)
 
 
 def _shortfall(promised: float, there: float) -> tuple[str, ...]:
     """Return a note if the file has clearly fewer seconds than its header states."""
     if promised - there <= max(1.0, 0.05 * promised):
         return ()
-    return (f"The file is cut short: {there:.1f} of {promised:.1f} seconds are there.",)
-
-
-def quarter_turns(frame: VideoFrame) -> int:
-    """Return how many counter-clockwise quarter turns put the frame upright."""
-    return round(frame.rotation / 90) % 4
-
-
-def resized(picture: Picture, size: tuple[int, int]) -> Picture:
-    """Scale an RGB frame to ``size`` (height, width), if it has another size.
-
-    Not every decoder can scale: decord fails if the width is not a multiple of 32 pixels.
-    """
-    if picture.shape[:2] == size:
-        return picture
-    frame = VideoFrame.from_ndarray(np.ascontiguousarray(picture), format="rgb24")
-    return frame.reformat(size[1], size[0], interpolation="BICUBIC").to_ndarray()
+    return (
+        f"The file is cut short, or its header is wrong: {there:.1f} of {promised:.1f} seconds "
+        "are there.",
+    )

@@ -2,14 +2,16 @@
 
 First the packets are listed. This gives the times of all frames without decoding them, even if the
 frame rate varies or an edit list hides frames. Each sampled frame is then decoded from the keyframe
-before it, and accepted only if its time is *equal* to the one listed. If a container cannot seek,
-the file is decoded once from the start. If the file is damaged, its intact frames are counted
-first, and the sample is spread over these. Pixels are assumed to be square.
+before it, and accepted only if all frames on the way have the times listed. Where times cannot tell
+frames apart, a container cannot seek, or the file is damaged, its intact frames are counted first,
+and the sample is spread over these.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections import deque
+from collections.abc import Generator, Iterator
 from contextlib import suppress
 from itertools import groupby
 from operator import itemgetter
@@ -20,16 +22,9 @@ from av.container import InputContainer
 from av.video.frame import VideoFrame
 from av.video.stream import VideoStream
 
-from gleanvid.video.decoders.packets import Index, opened, packets, quarter_turns, scan
-from gleanvid.video.plan import (
-    Events,
-    Picture,
-    Plan,
-    Request,
-    UnreadableVideoError,
-    check_work,
-    make_plan,
-)
+from gleanvid.video.decoders.geometry import shown, shown_size
+from gleanvid.video.decoders.packets import Index, decoded, opened, packets, scan
+from gleanvid.video.plan import Event, Events, Request, UnreadableVideoError, check_work, make_plan
 
 _SEEK_EARLY_S = (0.0, 1.0, 5.0)  # seconds to seek earlier, in turn: MPEG streams seek too late
 
@@ -37,19 +32,37 @@ _SEEK_EARLY_S = (0.0, 1.0, 5.0)  # seconds to seek earlier, in turn: MPEG stream
 def read(request: Request) -> Events:
     """Yield a plan of the frames to read, then these frames in any order."""
     index = scan(request)
-    plan, rows = make_plan(
-        request, index.times * index.time_base, index.size, index.fps, notes=index.notes
-    )
-    check_work(request, *index.size, _frames_to_decode(index, rows))
-    yield plan
-    missing = {int(index.times[row]): place for place, row in enumerate(rows)}
-    for walk in (_by_keyframes(request, index, sorted(missing)), _from_start(request)):
-        for frame in walk:
+    if not index.exact or not (yield from _by_time(request, index)):
+        yield from _in_order(request, index)
+
+
+def _by_time(request: Request, index: Index) -> Generator[Event, None, bool]:
+    """Seek to the wanted frames. Returns whether all were there, with the times that are listed.
+
+    If frames have other sizes than the first one, they are read again with a plan for all sizes.
+    """
+    times, sizes = index.times.tolist(), {index.size}
+    seconds = index.seconds(times, np.arange(len(times)))
+    while True:
+        size, note = _one_size(sizes)
+        plan, rows = make_plan(request, seconds, size, index.fps, notes=index.notes + note)
+        check_work(request, *size, _frames_to_decode(index, rows))
+        yield plan
+        missing, found = {times[row]: place for place, row in enumerate(rows)}, set()
+        for frame in _by_keyframes(request, index, sorted(missing)):
             if frame.pts in missing:
-                yield missing.pop(frame.pts), _picture(frame, plan)
-            if not missing:
-                return
-    yield from _what_is_intact(request, index)
+                found.add(shown_size(frame, index.pixel))
+                yield missing.pop(frame.pts), shown(frame, index.pixel, plan.size)
+        if missing or found == sizes:
+            return not missing
+        sizes = found
+
+
+def _one_size(sizes: set[tuple[int, int]]) -> tuple[tuple[int, int], tuple[str, ...]]:
+    """Return the largest of the frames' sizes, and a note if there are several."""
+    height, width = max(sizes, key=lambda size: (math.prod(size), size))
+    note = f"The frames change their size; each is fitted into {width} x {height} pixels."
+    return (height, width), (note,) * (len(sizes) > 1)
 
 
 def _frames_to_decode(index: Index, rows: np.ndarray) -> int:
@@ -75,11 +88,12 @@ def _by_keyframes(request: Request, index: Index, wanted: list[int]) -> Iterator
     with opened(request) as (container, stream), suppress(av.error.FFmpegError):
         for key, group in groupby(zip(keys.tolist(), wanted, strict=True), key=itemgetter(0)):
             last = max(time for _, time in group)
-            first = index.times[np.searchsorted(index.times, key)]  # edit lists may hide keyframes
+            first, end = np.searchsorted(index.times, (key, last))  # edit lists may hide keyframes
+            wanted_run = index.times[first : end + 1].tolist()
             for early_s in _SEEK_EARLY_S:
                 container.seek(key - round(early_s / index.time_base), stream=stream)
                 time = None
-                for frame in _run_up(container, stream, int(first), last):
+                for frame in _run_up(container, stream, wanted_run):
                     time = frame.pts
                     yield frame
                 if time == last:
@@ -88,69 +102,65 @@ def _by_keyframes(request: Request, index: Index, wanted: list[int]) -> Iterator
                 return
 
 
-def _run_up(
-    container: InputContainer, stream: VideoStream, key: int, last: int
-) -> Iterator[VideoFrame]:
-    """Yield the frames from the keyframe at time ``key`` to the frame at ``last``.
+def _run_up(container: InputContainer, stream: VideoStream, run: list[int]) -> Iterator[VideoFrame]:
+    """Yield the frames from a keyframe on, as long as they have exactly the times of ``run``.
 
-    Frames before ``key`` are skipped, and so are errors in them: ``container`` may have sought too
-    early, and in an open GOP, frames shown before the keyframe are decoded after it and need
+    Frames before the keyframe are skipped, and so are errors in them: ``container`` may have sought
+    too early, and in an open GOP, frames shown before the keyframe are decoded after it and need
     earlier frames. If ``container`` has sought too late, nothing is yielded.
     """
-    reached = False
+    left = deque(run)
     for packet in packets(container, stream):
         try:
             frames = packet.decode()
         except av.error.FFmpegError:
-            if reached:
+            if len(left) < len(run):
                 return
             continue
         for frame in frames:
-            reached = reached or frame.pts == key
-            if frame.pts is None or frame.pts > last or (frame.pts > key and not reached):
+            if len(left) == len(run) and frame.pts is not None and frame.pts < run[0]:
+                continue
+            if frame.is_corrupt or frame.pts != left.popleft():
                 return
-            if reached:
-                if frame.is_corrupt:
-                    return
-                yield frame
-                if frame.pts == last:
-                    return
+            yield frame
+            if not left:
+                return
 
 
-def _from_start(request: Request) -> Iterator[VideoFrame]:
-    """Decode the file from the start; yield every frame up to the first damaged one."""
-    with opened(request) as (container, stream), suppress(av.error.FFmpegError):
-        for packet in packets(container, stream):
-            yield from packet.decode()
+def _in_order(request: Request, index: Index) -> Events:
+    """Decode the whole file, sample from the frames that are intact: yield a plan, then these.
 
-
-def _what_is_intact(request: Request, index: Index) -> Events:
-    """Sample from the frames that can be decoded: yield a new plan, then its frames."""
-    found = [None if frame is None else (frame.pts,) for frame in _intact(request)]
-    times = [time for entry in found if entry is not None for time in entry]
-    if not times:
+    The file is decoded twice, first to count.
+    """
+    found = [
+        None if frame is None else (frame.pts, shown_size(frame, index.pixel))
+        for frame in _intact(request)
+    ]
+    numbers = np.flatnonzero([entry is not None for entry in found])
+    if not len(numbers):
         raise UnreadableVideoError(f"None of the frames of {request.name} can be decoded.")
-    count, notes = len(times), index.notes
-    pts = np.array([-1 if time is None else time for time in times], np.int64)
-    timed = None not in times and len(np.unique(pts)) == count
-    damaged, total = count < len(found), max(len(index.times), len(found))
-    if damaged:
-        notes += (f"The file is damaged: {count} of {total} frames can be decoded.",)
+    times, shapes = zip(*(entry for entry in found if entry is not None), strict=True)
+    size, notes = _one_size(set(shapes))
+    seconds, total = index.seconds(times, numbers), len(found)
+    if len(numbers) < total and index.exact and set(times) <= set(index.times.tolist()):
+        numbers, total = np.searchsorted(index.times, times), max(total, len(index.times))
+    if len(numbers) < total:
+        notes += (f"The file is damaged: {len(numbers)} of {total} frames can be decoded.",)
     plan, rows = make_plan(
         request,
-        pts * index.time_base if timed else np.arange(count) / index.fps,
-        index.size,
+        seconds,
+        size,
         index.fps,
-        numbers=np.searchsorted(index.times, pts) if damaged and timed else None,
-        total_frames=total if damaged and timed else count,
-        notes=notes,
+        numbers=numbers,
+        total_frames=total,
+        notes=index.notes + notes,
     )
     yield plan
     place = {int(row): place for place, row in enumerate(rows)}
     intact = (frame for frame in _intact(request) if frame is not None)
     for number, frame in enumerate(intact):
         if number in place:
-            yield place[number], _picture(frame, plan)
+            yield place[number], shown(frame, index.pixel, plan.size)
 
 
 def _intact(request: Request) -> Iterator[VideoFrame | None]:
@@ -163,7 +173,7 @@ def _intact(request: Request) -> Iterator[VideoFrame | None]:
     with opened(request, threads=1) as (container, stream):
         for packet in packets(container, stream):
             try:
-                frames = packet.decode()
+                frames = decoded(packet)
             except av.error.FFmpegError:
                 sound = False
                 yield None
@@ -171,12 +181,3 @@ def _intact(request: Request) -> Iterator[VideoFrame | None]:
             for frame in frames:
                 sound = not frame.is_corrupt and (sound or bool(frame.key_frame))
                 yield frame if sound else None
-
-
-def _picture(frame: VideoFrame, plan: Plan) -> Picture:
-    """Convert a decoded frame to RGB, turn it upright and scale it to the plan's size."""
-    turns = quarter_turns(frame)
-    height, width = plan.size[::-1] if turns % 2 else plan.size
-    if (frame.height, frame.width) != (height, width):
-        frame = frame.reformat(width, height, format="rgb24", interpolation="BICUBIC")
-    return np.rot90(frame.to_ndarray(format="rgb24"), turns)

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import os
 
-from gleanvid.video.decoders.packets import resized, scan
+from gleanvid.video.decoders.geometry import resized
+from gleanvid.video.decoders.packets import plain_scan
 from gleanvid.video.plan import MAX_THREADS, Events, Request, UnreadableVideoError, make_plan
 
 try:
@@ -19,7 +20,7 @@ except RuntimeError as error:
 
 
 def read(request: Request) -> Events:
-    index = scan(request)
+    index = plain_scan(request, "torchcodec")
     seconds = index.times * index.time_base
     plan, rows = make_plan(request, seconds, index.size, index.fps, notes=index.notes)
     threads = min(MAX_THREADS, os.cpu_count() or 1)

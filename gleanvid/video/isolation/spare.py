@@ -22,7 +22,8 @@ FEW_THREADS = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 START = (
     "import sys; sys.path += sys.argv[1:]; from gleanvid.video.isolation.worker import main; main()"
 )
-_PACKAGES = ("numpy", "av", "decord", "cv2", "torch", "torchcodec")  # packages that decoders import
+# packages that decoders import
+_PACKAGES = ("numpy", "av", "decord", "cv2", "PIL", "torch", "torchcodec")
 
 
 def import_folders() -> list[str]:

@@ -17,6 +17,7 @@ import sys
 import zipfile
 import zlib
 from contextlib import suppress
+from importlib import import_module
 from typing import IO, Any
 
 import numpy as np
@@ -42,7 +43,7 @@ def main() -> None:
     rights.limit("RLIMIT_FSIZE", 0)
     rights.limit("RLIMIT_CORE", 0)
     with suppress(Exception):  # ``serve`` reports a failing import
-        decoders.load("pyav")
+        import_module(decoders.BACKENDS["pyav"][0])
     line = sys.stdin.buffer.readline(MAX_REQUEST_BYTES)
     if line:
         request = json.loads(line)
@@ -74,7 +75,7 @@ def serve(task: str, argument: Any, answers: IO[bytes]) -> None:
 
 def _serve_video(request: Request, answers: IO[bytes]) -> None:
     with decoders.explained(request):
-        decoders.load(request.backend)  # import now: after give_up, no file can be opened
+        decoders.load(request)  # import now: after give_up, no file can be opened
     rights.give_up(request.path)
     for event in decoders.decode(request):
         if isinstance(event, Plan):
