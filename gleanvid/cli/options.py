@@ -153,11 +153,16 @@ def ratios(listed: str | None) -> Sequence[float | None]:
 
 
 def sampling(options: argparse.Namespace) -> Sampling:
-    """Return the sampling settings from the options of :func:`add_question`."""
+    """Return the sampling settings from the options of :func:`add_question`.
+
+    Raises ``ValueError`` for settings that greedy decoding would ignore.
+    """
     from gleanvid.models.generation.sampling import Sampling
 
     # The options have the prefix ``sampling_``: compressors may have settings of these names.
     drawing = {name: getattr(options, f"sampling_{name}") for name in SAMPLING}
+    if not drawing["temperature"] and (drawing["top_p"] != 1 or drawing["seed"] is not None):
+        raise ValueError("top-p and seed change nothing without --temperature above 0")
     return Sampling(options.max_new_tokens, **drawing)
 
 

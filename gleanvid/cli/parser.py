@@ -49,7 +49,7 @@ class Parser(argparse.ArgumentParser):
         found, unknown = super().parse_known_args(*given, **named)
         if unknown:
             known = re.findall(r"--[a-z-]+", self.format_usage())
-            near = get_close_matches(unknown[0].partition("=")[0], known, 1, cutoff=0.7)
+            near = get_close_matches(unknown[0].partition("=")[0], known, 1, cutoff=0.75)
             hint = f"; did you mean {near[0]}?" if near else ""
             self.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")
         return found, unknown

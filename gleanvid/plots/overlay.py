@@ -25,7 +25,16 @@ _TALLEST = 1280  # largest height of a frame in pixels; taller frames are drawn 
 
 
 def frame_of(run: Run, unit: int, nth: int = 0) -> int:
-    """Return the index of a sampled frame: the ``nth`` of a temporal unit, from 0."""
+    """Return the index of a sampled frame: the ``nth`` of a temporal unit, from 0.
+
+    The last unit may lack frames; then it is its last one. Raises ``ValueError`` for other numbers.
+    """
+    for name, value, count in (
+        ("unit", unit, run.compression.grid[0]),
+        ("nth", nth, frames_per_unit(run)),
+    ):
+        if not 0 <= value < count:
+            raise ValueError(f"{name}={value} must be in [0, {count - 1}]")
     return min(unit * frames_per_unit(run) + nth, len(run.video) - 1)
 
 

@@ -51,7 +51,11 @@ def test_every_command_takes_both_names_of_an_option(parsers, capsys):
 def test_commands_that_answer_take_the_names_of_sampling_settings(name):
     flag = "--" + name.replace("_", "-")
     for command in (ASK, ["compare", *ASK[1:]], ["least", *ASK[1:]]):
-        assert getattr(sampling(parse([*command, flag, "1"])), name) == 1
+        drawn = parse([*command, "--sampling-temperature", "1", flag, "1"])
+        assert getattr(sampling(drawn), name) == 1
+        if name != "temperature":
+            with pytest.raises(ValueError, match="nothing without --temperature"):
+                sampling(parse([*command, flag, "0.5" if name == "top_p" else "1"]))
 
 
 @pytest.mark.parametrize("method", COMPRESSORS)
@@ -59,7 +63,8 @@ def test_a_name_of_two_settings_is_refused_and_both_can_be_set(method, capsys):
     for name in SAMPLING.keys() & declared_settings(COMPRESSORS[method]):
         told = refusal([*ASK, "--compressor", method, f"--{name}", "1"], capsys)
         assert f"write --sampling-{name}, or {method}({name}=...)" in told
-        options = parse([*ASK, f"--sampling-{name}", "2", "--compressor", f"{method}({name}=1)"])
+        drawn = ["--sampling-temperature", "2", f"--sampling-{name}", "2"]
+        options = parse([*ASK, *drawn, "--compressor", f"{method}({name}=1)"])
         assert (getattr(sampling(options), name), getattr(options, name)) == (2, 1)
 
 

@@ -92,5 +92,8 @@ def test_plots_of_one_unit_take_its_number_and_which_of_its_frames():
     assert (plots.overlay_frame(made, unit=2, nth=1) == 5).all()
     one, other = (plots.side_by_side([made, made], unit=2, nth=nth)[-1, 0, 0] for nth in (0, 1))
     assert (one, other) == (4, 5)
+    for wrong in ({"unit": 6}, {"unit": -1}, {"unit": 0, "nth": 2}):
+        with pytest.raises(ValueError, match=r"must be in \[0, "):
+            plots.overlay_frame(made, **wrong)
     for plot in (plots.overlay_frame, plots.side_by_side, plots.heat_frame):
         assert "frame" not in inspect.signature(plot).parameters
