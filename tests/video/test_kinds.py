@@ -92,6 +92,10 @@ BAD_H264 = b"\0\0\0\1\x06\x05\xc8" + bytes(range(1, 21))  # says 200 bytes, has 
 BAD_HEVC = b"\0\0\0\1\x4e\x01\x05\xc8" + bytes(range(1, 21))
 KINDS = {  # name -> maker of the file, numbers of its frames in the order in which they are shown
     "AVI has no presentation times": (lambda at: clip(at, "a.avi"), ORDER),
+    "MP4 without presentation times": (
+        lambda at: patched(patched(clip(at, "a.mp4"), b"ctts", 0, b"free"), b"edts", 0, b"free"),
+        ORDER,
+    ),
     "MPEG-2 in AVI": (lambda at: clip(at, "a.avi", **MPEG2), ORDER),
     "MPEG-4 in AVI": (lambda at: clip(at, "a.avi", codec="mpeg4"), ORDER),
     "grey as palette": (lambda at: paletted(at, "a.mov", "qtrle", "gray"), ORDER),

@@ -111,7 +111,8 @@ def _why_not_opened(request: Request) -> str:
 
 def scan(request: Request) -> Index:
     """Read the times of all frames; decode only the first frame, for its size."""
-    times, orders, keys, end, listed, reached = [], [], [], 0.0, True, 0
+    times, pts, orders, keys = [], [], [], []
+    end, listed, reached = 0.0, True, 0
     first: VideoFrame | None = None
     with opened(request, threads=1) as (container, stream):
         context, pixel = stream.codec_context, stream.sample_aspect_ratio or Fraction(1)
@@ -127,6 +128,7 @@ def scan(request: Request) -> Index:
             if packet.pts is None:
                 listed &= not packet.size  # the last packet is empty
                 continue
+            pts.append(packet.pts)
             orders += [] if packet.dts is None else [packet.dts]
             keys += [packet.pts] if packet.is_keyframe else []
             if not packet.is_discard:  # discard: hidden by an edit list
@@ -140,8 +142,9 @@ def scan(request: Request) -> Index:
         # A start after time 0 is ignored, because the duration in a Matroska file counts from 0.
         start = min(0, container.start_time or 0) / av.time_base
         unique = np.unique(np.array(times or [0], np.int64))
-        # AVI has no presentation times: frames that the decoder puts into order come in order.
-        unordered = context.has_b_frames and times == unique.tolist() and len(times) > 2
+        # Without presentation times, frames that the decoder will reorder seem to come in order.
+        timeless = request.container == "avi" or pts == orders
+        unordered = timeless and context.has_b_frames and times == unique.tolist()
         return Index(
             times=unique,
             keys=np.unique(np.array(keys or [0], np.int64)),

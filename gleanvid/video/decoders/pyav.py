@@ -132,6 +132,7 @@ def _in_order(request: Request, index: Index) -> Events:
 
     The file is decoded twice, first to count.
     """
+    check_work(request, *index.size, len(index.times))
     found = [
         None if frame is None else (frame.pts, shown_size(frame, index.pixel))
         for frame in _intact(request)
