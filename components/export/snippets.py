@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from gleanvid.cli import options as shared
 from gleanvid.compressors.base import Compressor, declared_settings
 from gleanvid.compressors.by_hand import ByHand
 from gleanvid.models.loading.precision import PRECISIONS, split_precision
@@ -116,6 +117,10 @@ def command(recipe: Recipe) -> str:
     own, method = changed(compressor), compressor.name
     if isinstance(compressor, ByHand):
         own, method = {}, f"{method}(keep={compressor.keep})"
+    # names that are also those of sampling: in brackets, where they can mean one thing alone
+    if both := [f"{key}={own[key]}" for key in shared.SAMPLING if key in own]:
+        method = f"{method}({', '.join(both)})"
+        own = {key: value for key, value in own.items() if key not in shared.SAMPLING}
     words = ["gleanvid", verb, "--model", name, "--compressor", method]
     words += [word for key, value in PRECISIONS[precision].items() for word in (f"--{key}", value)]
     words += ["--plugin", plugin_of(compressor)] if plugin_of(compressor) else []

@@ -12,8 +12,9 @@ import pytest
 from components.export import snippets
 from components.server.endpoints import Calls
 from gleanvid import COMPRESSORS, GleanVID, Sampling, by_hand
-from gleanvid.cli import ask, main
+from gleanvid.cli import ask, main, parse
 from gleanvid.cli.options import sampling
+from gleanvid.compressors.vidcom2 import VidCom2
 
 QUESTION = 'What\'s "this"; rm -rf $HOME `x`?'
 RECIPE = snippets.Recipe(
@@ -97,3 +98,12 @@ def test_hand_edited_tokens_survive_the_python_and_command_snippets(monkeypatch)
     assert main(shlex.split(snippets.command(recipe))[1:]) == 0
     own = {name: getattr(read[0], name) for name in read[0].settings}
     assert by_hand(call) == read[0].method(**own) == method
+
+
+def test_command_snippet_says_settings_with_the_names_of_sampling_in_brackets():
+    method = VidCom2(0.1, temperature=0.5)
+    recipe = replace(RECIPE, compressor=method)
+    words = shlex.split(snippets.command(recipe))[1:]
+    options = parse(words)
+    assert "vidcom2(temperature=0.5)" in words
+    assert options.method(**{name: getattr(options, name) for name in options.settings}) == method
