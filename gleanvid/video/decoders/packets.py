@@ -143,7 +143,7 @@ def scan(request: Request) -> Index:
         start = min(0, container.start_time or 0) / av.time_base
         unique = np.unique(np.array(times or [0], np.int64))
         # Without presentation times, frames that the decoder will reorder seem to come in order.
-        timeless = request.container == "avi" or pts == orders
+        timeless = len(times) > 2 and (request.container == "avi" or pts == orders)
         unordered = timeless and context.has_b_frames and times == unique.tolist()
         return Index(
             times=unique,
