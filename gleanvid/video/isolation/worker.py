@@ -29,7 +29,6 @@ from gleanvid.video.isolation.messages import send, send_array
 from gleanvid.video.plan import Plan, Request, UnreadableVideoError
 
 MAX_MEMORY_BYTES = 4 * 2**30  # limit on the address space of this process
-MAX_REQUEST_BYTES = 2**16
 NICENESS = 10
 PR_SET_PDEATHSIG = 1
 DAMAGED = (zipfile.BadZipFile, zlib.error, OSError, EOFError)
@@ -41,10 +40,9 @@ def main() -> None:
     _leave_with_parent()
     rights.limit("RLIMIT_AS", MAX_MEMORY_BYTES)
     rights.limit("RLIMIT_FSIZE", 0)
-    rights.limit("RLIMIT_CORE", 0)
     with suppress(Exception):  # ``serve`` reports a failing import
         import_module(decoders.BACKENDS["pyav"][0])
-    line = sys.stdin.buffer.readline(MAX_REQUEST_BYTES)
+    line = sys.stdin.buffer.readline()
     if line:
         request = json.loads(line)
         rights.limit("RLIMIT_CPU", request["cpu_seconds"])
