@@ -91,7 +91,9 @@ RAISED = {  # part of a message on the page -> what raises it
     "This model is already inside a compressing() block": twice,
     "this cache holds a compressed prompt, so positions would be wrong here": outside,
     "nothing was compressed yet: the model has not run a prompt with a video": too_early,
-    "is not a transformers model": lambda *_: gleanvid.compressing(torch.nn.ReLU(), "gleanvid"),
+    "is not a transformers model": (
+        lambda *_: gleanvid.compressing(torch.nn.ReLU(), "gleanvid").__enter__()
+    ),
     "retention_ratio=0.05 is out of reach": (
         lambda *_: method_from("dycoke(0.05)").compress(
             VideoTokens.from_grid(torch.rand(4, 2, 2, 8))
