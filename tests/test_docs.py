@@ -60,10 +60,8 @@ def test_examples_of_the_readme_and_of_the_get_started_page_run(monkeypatch, cap
     names = {}
     exec(library, names)
     model, video = names["model"], names["video"]
-    content = [{"type": "video"}, {"type": "text", "text": "What moves?"}]
-    text = model.processor.apply_chat_template([{"role": "user", "content": content}])
-    given = {"videos": [video.frames], "do_sample_frames": False, "return_tensors": "pt"}
-    inputs = model.processor(text=[text], **given)
+    text = model.chat_text(video, "What moves?", ())
+    inputs = model.processor(text=[text], **gleanvid.processor_kwargs(model, video))
     exec(wrapped, {"gleanvid": gleanvid, "hf_model": model.hf_model, "inputs": inputs})
     exec(python_of(DOCS / "get_started.md")[0], {})
     printed = capsys.readouterr().out.splitlines()

@@ -61,9 +61,8 @@ def compressing(
             assisted decoding, a new video in a later turn, or ``logits_to_keep`` of dropped tokens.
 
     >>> model, video = load_model(), read_video("assets/clips/glimpse_1.mp4", num_frames=4)
-    >>> asked = [{"type": "video"}, {"type": "text", "text": "What moves?"}]
-    >>> text = model.processor.apply_chat_template([{"role": "user", "content": asked}])
-    >>> inputs = model.processor(text=[text], videos=[video.frames], return_tensors="pt")
+    >>> text = model.chat_text(video, "What moves?", ())
+    >>> inputs = model.processor(text=[text], **processor_kwargs(model, video))
     >>> with compressing(model.hf_model, GleanVID(0.1)) as record:
     ...     output = model.hf_model.generate(**inputs, max_new_tokens=4)
     >>> record.compression.num_kept
@@ -145,9 +144,8 @@ def relevance_of(
         StoppedError: ``stop`` was set.
 
     >>> model, video = load_model(), read_video("assets/clips/glimpse_1.mp4", num_frames=4)
-    >>> asked = [{"type": "video"}, {"type": "text", "text": "What moves?"}]
-    >>> text = model.processor.apply_chat_template([{"role": "user", "content": asked}])
-    >>> inputs = model.processor(text=[text], videos=[video.frames], return_tensors="pt")
+    >>> text = model.chat_text(video, "What moves?", ())
+    >>> inputs = model.processor(text=[text], **processor_kwargs(model, video))
     >>> relevance_of(model.hf_model, **inputs).grid
     (2, 10, 10)
     """

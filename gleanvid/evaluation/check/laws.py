@@ -26,7 +26,7 @@ from gleanvid.evaluation.check.reference import hook_count
 from gleanvid.models.base import ModelAdapter
 from gleanvid.models.encoded import Encoded
 from gleanvid.models.generation.sampling import Sampling
-from gleanvid.models.hooks.shortening import expand_positions
+from gleanvid.models.hooks.arguments import expand_positions
 from gleanvid.types import Compression, VideoTokens
 
 SPREAD, LOGITS = "of the spread", "logits"

@@ -45,6 +45,24 @@ class Prefilled:
         """Return the mask of prompts and decoded tokens, bool [B, P + decoded]; False: padding."""
         return torch.cat([self.mask, self.mask.new_ones(len(self.mask), decoded)], 1)
 
+    def following(self, kwargs: dict[str, Any], past: int, window: int | None) -> dict[str, Any]:
+        """Return the language model's arguments ``kwargs`` for tokens that follow the prompt.
+
+        Positions and mask in them were made for the uncompressed prompt. ``past``: number of cached
+        tokens; ``window``: span of windowed attention in positions.
+        """
+        count, new = kwargs["inputs_embeds"].shape[:2]
+        positions = self.positions_from(past, new, kwargs["inputs_embeds"].device)
+        mask: Any = None
+        if self.positions is not None:
+            assert window is not None
+            mask = window_masks(self, positions, passed_cache(kwargs), window)
+        elif self.padded:
+            mask = self.present(past + new - self.length).long()
+        if self.sections:
+            positions = positions.expand(3, count, new)
+        return kwargs | {"position_ids": positions, "attention_mask": mask}
+
 
 def cache_argument(module: nn.Module, cache: Any) -> dict[str, Any]:
     """Return the key/value cache as a keyword argument, named as ``module.forward`` names it.

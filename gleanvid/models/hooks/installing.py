@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-import inspect
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import Any
@@ -13,12 +11,13 @@ import torch
 from torch import Tensor, nn
 
 from gleanvid.compressors.base import Compressor
-from gleanvid.models.hooks.decoding import cached_length, passed_cache
+from gleanvid.models.hooks.generating import watched_generate
+from gleanvid.models.hooks.labels import translated_labels
 from gleanvid.models.hooks.layers import LayerHooks
 from gleanvid.models.hooks.layout import Layout
 from gleanvid.models.hooks.prefill import Prefill
 from gleanvid.models.hooks.shortening import PromptHook
-from gleanvid.models.hooks.turns import prompt_in, refuse_outside, restored
+from gleanvid.models.hooks.turns import refuse_outside
 from gleanvid.types import ModelError
 
 _COMPRESSED: WeakSet[Any] = WeakSet()  # models inside a compressing() block
@@ -26,12 +25,6 @@ NOTHING_COMPRESSED = (
     "pixels came in, and nothing was compressed: the prompts hold no video, or the model was "
     "called past its hooks (images alone are not compressed); strict=False accepts that"
 )
-REFUSED = {  # options of generate() that break compression -> the decoding method that each selects
-    "prefill_chunk_size": "chunked prefill",
-    "prompt_lookup_num_tokens": "prompt-lookup decoding",
-    "assistant_model": "assisted decoding",
-    "assistant_early_exit": "assisted decoding",
-}
 
 
 @contextmanager
@@ -105,8 +98,8 @@ def installed(hf_model: Any, hook: PromptHook) -> Iterator[None]:
     layout, language_model = hook.layout, hook.layout.language_model
     with ExitStack() as stack:
         stack.enter_context(eager())
-        stack.enter_context(_watched_generate(hf_model, hook))
-        stack.enter_context(_translated_labels(hf_model, hook))
+        stack.enter_context(watched_generate(hf_model, hook))
+        stack.enter_context(translated_labels(hf_model, hook))
         for module, function in (
             (hf_model, hook.before_model),
             (layout.core, hook.before_core),
@@ -151,29 +144,6 @@ def positions_stay_out(language_model: Any) -> Iterator[None]:
 
 
 @contextmanager
-def _translated_labels(hf_model: Any, hook: PromptHook) -> Iterator[None]:
-    """Let the loss of a compressed prompt use the labels of the tokens that are left."""
-    original = getattr(hf_model, "loss_function", None)
-    if original is None:
-        yield
-        return
-
-    @functools.wraps(original)
-    def loss_function(logits: Tensor, labels: Tensor, *args: Any, **kwargs: Any) -> Any:
-        return original(logits, hook.labels_left(labels, logits.shape[1]), *args, **kwargs)
-
-    before = vars(hf_model).get("_loss_function")
-    hf_model.loss_function = loss_function
-    try:
-        yield
-    finally:
-        if before is None:
-            del hf_model._loss_function
-        else:
-            hf_model.loss_function = before
-
-
-@contextmanager
 def last_logits_only(hf_model: Any, count: int = 1) -> Iterator[None]:
     """Compute logits for the last ``count`` tokens only, while the block runs.
 
@@ -186,95 +156,3 @@ def last_logits_only(hf_model: Any, count: int = 1) -> Iterator[None]:
 
     with hf_model.get_output_embeddings().register_forward_pre_hook(cut):
         yield
-
-
-@contextmanager
-def _watched_generate(hf_model: Any, hook: PromptHook) -> Iterator[None]:
-    """Make generate() refuse unsupported options, and store its arguments in ``hook``.
-
-    The hook may have to read the token grids from these arguments: transformers 5.23 encodes the
-    video before the model's forward pass and does not pass the grids on.
-    """
-    original = hf_model.generate
-    had_own = "generate" in vars(hf_model)
-
-    @functools.wraps(original)
-    def generate(*args: Any, **kwargs: Any) -> Any:
-        stated = (kwargs, kwargs.get("generation_config"), *args[1:2], hf_model.generation_config)
-        _refuse(*stated)
-        if _frames_would_mix(hf_model, kwargs):
-            newer = "use a newer one (5.23 is known to work)"
-            _refuse_repeats(f"mixes up the frames of repeated prompts; {newer}", *stated)
-        if _frames_would_be_lost(hf_model, kwargs):
-            _refuse_repeats("loses the frames of repeated prompts", *stated)
-        hook.saw_pixels |= any("pixel" in name and kwargs[name] is not None for name in kwargs)
-        ids = kwargs.get("input_ids", kwargs.get("inputs", args[0] if args else None))
-        hook.generate_inputs = kwargs | {"input_ids": ids}
-        try:
-            return _generate(original, args, kwargs, ids)
-        finally:
-            hook.generate_inputs = {}
-
-    hf_model.generate = generate
-    try:
-        yield
-    finally:
-        if had_own:
-            hf_model.generate = original
-        else:
-            del hf_model.generate
-
-
-def _generate(original: Any, args: tuple[Any, ...], kwargs: dict[str, Any], ids: Any) -> Any:
-    """Call ``original``, transformers' generate(), whose cache may hold a compressed prompt."""
-    cache = passed_cache(kwargs)
-    # a cache that was reset for another prompt still has the plan of the one before
-    prompt = prompt_in(cache) if cached_length(cache) else None
-    if prompt is None:
-        return original(*args, **kwargs)
-    shorter = prompt.shortened({n: v for n, v in kwargs.items() if n != "inputs"}, ids)
-    if ids is None or shorter.get("input_ids") is kwargs.get("input_ids"):
-        return original(*args, **(kwargs | shorter))
-    return restored(original(None, *args[1:], **shorter), ids, shorter["input_ids"].shape[1])
-
-
-def _refuse(*settings: Any) -> None:
-    for name, method in REFUSED.items():
-        for source in settings:
-            value = _value(source, name)
-            if value is not None:
-                raise ValueError(f"{name}={value!r}: {method} does not work with compression")
-
-
-def _frames_would_mix(hf_model: Any, inputs: Mapping[str, Any]) -> bool:
-    """Return whether generate() would mix up frames of prompts repeated for beams or answers.
-
-    If frames are passed as images [F, C, H, W], transformers 5.17 repeats every image right after
-    itself, so that videos mix, even without compression. Later versions encode the frames first.
-    """
-    pixels, ids = inputs.get("pixel_values"), inputs.get("input_ids")
-    if pixels is None or ids is None or pixels.ndim != 4 or len(pixels) == len(ids):
-        return False
-    return "mm_encoder_outputs" not in inspect.signature(hf_model.forward).parameters
-
-
-def _frames_would_be_lost(hf_model: Any, inputs: Mapping[str, Any]) -> bool:
-    """Return whether generate() would lose the video of prompts repeated for beams or answers.
-
-    transformers 5.23 then looks for video placeholders, but GLM-4V's prompts have those of images.
-    """
-    ids, token = inputs.get("input_ids"), getattr(hf_model.config, "video_token_id", None)
-    if token is None or ids is None or inputs.get("pixel_values_videos") is None:
-        return False
-    return hasattr(hf_model, "_expand_multimodal_outputs") and not bool((ids == token).any())
-
-
-def _refuse_repeats(what: str, *settings: Any) -> None:
-    for name in ("num_beams", "num_return_sequences"):
-        value = next((v for source in settings if (v := _value(source, name)) is not None), 1)
-        if value > 1:
-            raise ValueError(f"{name}={value}: for this model, this version of transformers {what}")
-
-
-def _value(source: Any, name: str) -> Any:
-    return source.get(name) if isinstance(source, dict) else getattr(source, name, None)

@@ -15,7 +15,9 @@ import torch
 from torch import Tensor, nn
 
 from gleanvid.compressors.base import Compressor
-from gleanvid.models.hooks.decoding import Prefilled, cached_length, passed_cache, window_masks
+from gleanvid.models.hooks.arguments import expand_positions, have_pixels, images_alone, shortened
+from gleanvid.models.hooks.decoding import Prefilled, cached_length, passed_cache
+from gleanvid.models.hooks.labels import check_logits, refuse_indices
 from gleanvid.models.hooks.layers import LayerHooks
 from gleanvid.models.hooks.layout import Layout
 from gleanvid.models.hooks.masks import cut_masks
@@ -26,8 +28,6 @@ from gleanvid.models.hooks.sequence import (
     find_videos,
     plan_prompt,
     present_columns,
-    reduce_packed,
-    reduce_rows,
     text_columns,
 )
 from gleanvid.models.hooks.signals import VisionSignals
@@ -62,17 +62,13 @@ class PromptHook:
 
     def before_model(self, module: nn.Module, args: tuple[Any, ...], kwargs: Kwargs) -> None:
         """Note pixels, and refuse indices of logits, which count in the uncompressed prompt."""
-        self.saw_pixels |= any("pixel" in name and kwargs[name] is not None for name in kwargs)
+        self.saw_pixels |= have_pixels(kwargs)
         self.logits_to_keep = kwargs.get("logits_to_keep")
-        if isinstance(self.logits_to_keep, Tensor):
-            raise ValueError(
-                "logits_to_keep as indices counts in the uncompressed prompt: take all logits, and "
-                "look the columns up in record.prompt_keep"
-            )
+        refuse_indices(self.logits_to_keep)
 
     def before_core(self, module: nn.Module, args: tuple[Any, ...], kwargs: Kwargs) -> None:
         """Store the inputs of ``core``, in which the next hook finds token ids and grids."""
-        self.saw_pixels |= any("pixel" in name and kwargs[name] is not None for name in kwargs)
+        self.saw_pixels |= have_pixels(kwargs)
         self._core_inputs = dict(kwargs)
         if args:
             self._core_inputs["input_ids"] = args[0]
@@ -87,7 +83,11 @@ class PromptHook:
             return None
         single_step = past > 0 and embeds.shape[1] == 1
         visual = None if single_step else self._visual(inputs)
-        if visual is not None and bool(visual.any()) and not self._images_alone(inputs):
+        if (
+            visual is not None
+            and bool(visual.any())
+            and not images_alone(inputs, self.generate_inputs)
+        ):
             if past:
                 raise ValueError(
                     "video tokens on top of a filled cache cannot be compressed: chunked prefill, "
@@ -106,7 +106,10 @@ class PromptHook:
         self.layers.prefilling = False
         if not self.goes_on:
             self._resume(cache)
-        return None if self.prefilled is None else (args, self._continue(kwargs, past))
+        if self.prefilled is None:
+            return None
+        window = getattr(self.layout.language_model.config, "sliding_window", None)
+        return args, self.prefilled.following(kwargs, past, window)
 
     def after_language_model(
         self, module: nn.Module, args: tuple[Any, ...], kwargs: Kwargs, output: Any
@@ -142,16 +145,6 @@ class PromptHook:
     def _visual(self, inputs: Kwargs) -> Tensor:
         return self.layout.visual_columns(inputs.get("input_ids"), inputs.get("inputs_embeds"))
 
-    def _images_alone(self, inputs: Kwargs) -> bool:
-        """Return whether no video came in: some families mark images as they mark videos."""
-        given = " ".join(
-            name
-            for source in (inputs, self.generate_inputs)
-            for name, value in source.items()
-            if value is not None
-        )
-        return "image_grid" in given and "video_grid" not in given
-
     def _prefill(self, kwargs: Kwargs, visual: Tensor, inputs: Kwargs) -> Kwargs:
         given = {name: value for name, value in inputs.items() if value is not None}
         grids = self.layout.grids(given)
@@ -175,7 +168,7 @@ class PromptHook:
         self.prefill.prompt_keep = [
             row[own] for row, own in zip(plan.index, plan.mask, strict=True)
         ]
-        self._check_logits(length)
+        check_logits(self.logits_to_keep, length, self.prefill)
         whole = all(r.num_kept == r.num_tokens and not r.merges for row in records for r in row)
         entering = (spans, present) if whole else (plan.spans, plan.mask)
         self.layers.begin(*entering, self.prefill.stages.get(0))
@@ -212,19 +205,6 @@ class PromptHook:
         plan = self._left[0]
         left = plan.gather(labels).masked_fill(~plan.mask.to(labels.device), -100)
         return left[:, -length:]
-
-    def _check_logits(self, length: int) -> None:
-        """Refuse ``logits_to_keep`` if tokens that it counts are dropped."""
-        last = self.logits_to_keep or 0
-        kept = (int((row >= length - last).sum()) for row in self.prefill.prompt_keep)
-        if any(
-            count < min(last, tokens)
-            for count, tokens in zip(kept, self.prefill.prompt_tokens, strict=True)
-        ):
-            raise ValueError(
-                f"logits_to_keep={last}: some of the last {last} tokens are dropped; take all "
-                "logits, and look the columns up in record.prompt_keep"
-            )
 
     def _compress(
         self, embeds: Tensor, present: Tensor, spans: list[list[Span]]
@@ -268,68 +248,3 @@ class PromptHook:
                 f"{name} is needed and was not computed: encode(video, needs={{{name!r}}})"
             )
         return self.signals[name][span.offset : span.offset + len(span.columns)]
-
-    def _continue(self, kwargs: Kwargs, past: int) -> Kwargs:
-        """Replace the new tokens' positions and mask, made for the uncompressed prompt."""
-        state, embeds = self.prefilled, kwargs["inputs_embeds"]
-        assert state is not None
-        count, new = embeds.shape[:2]
-        positions = state.positions_from(past, new, embeds.device)
-        mask: Any = None
-        if state.positions is not None:
-            config: Any = self.layout.language_model.config
-            cache = passed_cache(kwargs)
-            mask = window_masks(state, positions, cache, config.sliding_window)
-        elif state.padded:
-            mask = state.present(past + new - state.length).long()
-        if state.sections:
-            positions = positions.expand(3, count, new)
-        return kwargs | {"position_ids": positions, "attention_mask": mask}
-
-
-def expand_positions(
-    positions: Tensor | None, rows: int, length: int, device: torch.device
-) -> Tensor:
-    """Return positions as [B, L], or as [3, B, L] if they are multimodal.
-
-    ``rows`` is B and ``length`` is L. If ``positions`` is None, they are 0 to L - 1. Of [4, B, L],
-    the first row is dropped: it has token indices that serve to find packed sequences.
-    """
-    if positions is None:
-        return torch.arange(length, device=device).expand(rows, length)
-    if positions.ndim == 3:
-        return positions[-3:].expand(3, rows, length)
-    return positions.expand(rows, length)
-
-
-def shortened(
-    kwargs: Kwargs,
-    positions: Tensor,
-    plan: Plan,
-    spans: list[list[Span]],
-    records: list[list[Compression]],
-) -> Kwargs:
-    """Return the language model's arguments for the shorter prompt.
-
-    Kept tokens keep their positions in the uncompressed prompt. A mask [B, P] is passed even if it
-    is all ones: without one, transformers reads gaps in positions as borders of packed sequences
-    when it makes masks. FlashAttention reads the positions again in every layer, see
-    ``hooks.positions_stay_out``.
-    """
-    shorter = dict(kwargs)
-    shorter["inputs_embeds"] = reduce_rows(kwargs["inputs_embeds"], plan, spans, records)
-    shorter["attention_mask"] = plan.mask.long()
-    if positions.ndim == 3:
-        shorter["position_ids"] = torch.stack([plan.gather(section) for section in positions])
-    else:
-        shorter["position_ids"] = plan.gather(positions)
-    if kwargs.get("per_layer_inputs") is not None:
-        shorter["per_layer_inputs"] = plan.gather(kwargs["per_layer_inputs"])
-    levels, visual = kwargs.get("deepstack_visual_embeds"), kwargs.get("visual_pos_masks")
-    if visual is not None:
-        visual = visual.to(plan.index.device)
-        shorter["visual_pos_masks"] = plan.gather(visual) & plan.mask
-        if levels is not None:
-            reduced, _ = reduce_packed(levels, visual, plan, spans, records)
-            shorter["deepstack_visual_embeds"] = reduced
-    return shorter

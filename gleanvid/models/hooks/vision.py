@@ -10,9 +10,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from gleanvid.models.hooks.arguments import expand_positions
 from gleanvid.models.hooks.layout import Layout
 from gleanvid.models.hooks.sequence import find_videos
-from gleanvid.models.hooks.shortening import expand_positions
 from gleanvid.models.hooks.signals import VisionSignals
 
 

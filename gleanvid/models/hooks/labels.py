@@ -1,0 +1,63 @@
+"""Labels and logits of a compressed prompt, which callers count in the uncompressed one."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from torch import Tensor
+
+from gleanvid.models.hooks.prefill import Prefill
+
+if TYPE_CHECKING:
+    from gleanvid.models.hooks.shortening import PromptHook
+
+
+def refuse_indices(logits_to_keep: Any) -> None:
+    """Refuse indices of logits, which count in the uncompressed prompt."""
+    if isinstance(logits_to_keep, Tensor):
+        raise ValueError(
+            "logits_to_keep as indices counts in the uncompressed prompt: take all logits, and "
+            "look the columns up in record.prompt_keep"
+        )
+
+
+def check_logits(logits_to_keep: int | None, length: int, prefill: Prefill) -> None:
+    """Refuse ``logits_to_keep`` if tokens that it counts are dropped.
+
+    ``length``: L, the tokens of the uncompressed prompts with padding.
+    """
+    last = logits_to_keep or 0
+    kept = (int((row >= length - last).sum()) for row in prefill.prompt_keep)
+    if any(
+        count < min(last, tokens) for count, tokens in zip(kept, prefill.prompt_tokens, strict=True)
+    ):
+        raise ValueError(
+            f"logits_to_keep={last}: some of the last {last} tokens are dropped; take all "
+            "logits, and look the columns up in record.prompt_keep"
+        )
+
+
+@contextmanager
+def translated_labels(hf_model: Any, hook: PromptHook) -> Iterator[None]:
+    """Let the loss of a compressed prompt use the labels of the tokens that are left."""
+    original = getattr(hf_model, "loss_function", None)
+    if original is None:
+        yield
+        return
+
+    @functools.wraps(original)
+    def loss_function(logits: Tensor, labels: Tensor, *args: Any, **kwargs: Any) -> Any:
+        return original(logits, hook.labels_left(labels, logits.shape[1]), *args, **kwargs)
+
+    before = vars(hf_model).get("_loss_function")
+    hf_model.loss_function = loss_function
+    try:
+        yield
+    finally:
+        if before is None:
+            del hf_model._loss_function
+        else:
+            hf_model.loss_function = before
