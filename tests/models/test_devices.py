@@ -6,7 +6,7 @@ from unittest.mock import patch
 import pytest
 import torch
 from torch.nn.functional import scaled_dot_product_attention
-from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
+from transformers import modeling_flash_attention_utils as utils
 
 from gleanvid.models import compressing
 from gleanvid.models.hooks.decoding import Prefilled
@@ -22,43 +22,63 @@ QUARTER = EveryNth(0.25)
 INSIDE = Chain("inside", ((0, EveryNth(0.5)), (2, EveryNth(0.5))))
 
 
-def flash(module, query, key, value, attention_mask, scaling=None, **options):
-    """Fake of FlashAttention-2: attention with a padding mask [B, S] or sequence boundaries."""
-    assert attention_mask is None or attention_mask.ndim == 2
-    rows, columns = query.shape[2], key.shape[2]
-    seen = torch.ones(rows, columns, dtype=torch.bool)
-    if options.get("cu_seq_lens_q") is not None:
-        number = torch.bucketize(torch.arange(rows), options["cu_seq_lens_q"], right=True)
-        seen = number[:, None] == number
-    elif options.get("is_causal", getattr(module, "is_causal", True)):
-        seen = seen.tril(columns - rows)
-    if attention_mask is not None:
-        assert attention_mask.shape[1] == columns
-        seen = seen & attention_mask[:, None, None].bool()
-        if rows == columns:  # padding tokens attend to themselves: no NaN
-            seen = seen | torch.eye(rows, dtype=torch.bool)
-    groups = query.shape[1] // key.shape[1]
-    key, value = (part.repeat_interleave(groups, 1) for part in (key, value))
-    made = scaled_dot_product_attention(query, key, value, attn_mask=seen, scale=scaling)
-    return made.transpose(1, 2), None
+def one(query, key, value, softmax_scale=None, causal=False):
+    """Attention of one sequence, [L, heads, width], as the package flash-attn computes it."""
+    seen = torch.ones(len(query), len(key), dtype=torch.bool)
+    seen = seen.tril(len(key) - len(query)) if causal else seen
+    key, value = (
+        part.repeat_interleave(query.shape[1] // key.shape[1], 1) for part in (key, value)
+    )
+    parts = (part.transpose(0, 1) for part in (query, key, value))
+    return scaled_dot_product_attention(*parts, attn_mask=seen, scale=softmax_scale).transpose(0, 1)
+
+
+class Flash:
+    """Fake of the package flash-attn, which needs a GPU; transformers' own wrapper calls it.
+
+    ``packed`` counts the calls of the language model that are over packed sequences.
+    """
+
+    def __init__(self):
+        self.packed = 0
+
+    def plain(self, q, k, v, softmax_scale=None, causal=False):
+        rows = zip(q, k, v, strict=True)
+        return torch.stack([one(*row, softmax_scale, causal) for row in rows])
+
+    def varlen(
+        self, q, k, v, cu_seqlens_q, cu_seqlens_k, max_seqlen_q, max_seqlen_k,
+        softmax_scale=None, causal=False,
+    ):  # fmt: skip
+        self.packed += causal
+        queries = q.split(cu_seqlens_q.diff().tolist())
+        keys, values = (part.split(cu_seqlens_k.diff().tolist()) for part in (k, v))
+        rows = zip(queries, keys, values, strict=True)
+        return torch.cat([one(*row, softmax_scale, causal) for row in rows])
+
+    def functions(self, *_, **__):
+        pads = utils._pad_input, utils._unpad_input
+        process = utils._lazy_define_process_function(self.varlen)
+        return (self.plain, self.varlen, None, *pads), (process, dict)
 
 
 @contextmanager
 def flash_attention(hf_model):
-    """Make the model call ``flash`` with the arguments of FlashAttention-2."""
+    """Make the model use FlashAttention-2, with a fake of its kernels; yield the fake."""
     configs = {id(m.config): m.config for m in hf_model.modules() if hasattr(m, "config")}
     before = {name: config._attn_implementation for name, config in configs.items()}
     for config in configs.values():
         config._attn_implementation = "flash_attention_2"
+    fake = Flash()
     try:
-        with patch.dict(ALL_ATTENTION_FUNCTIONS._local_mapping, flash_attention_2=flash):
-            yield
+        with patch.object(utils, "lazy_import_flash_attention", fake.functions):
+            yield fake
     finally:
         for name, config in configs.items():
             config._attn_implementation = before[name]
 
 
-@pytest.mark.parametrize("family", ["qwen3_vl", "llava_onevision"])
+@pytest.mark.parametrize("family", ["qwen3_vl", "llava_onevision", "smolvlm"])
 @pytest.mark.parametrize("method", [None, QUARTER, INSIDE], ids=["all", "ahead", "inside"])
 @pytest.mark.parametrize("rows", [1, 2])
 def test_masks_in_flash_attention_format_give_the_same_logits(adapters, family, method, rows):
@@ -66,8 +86,10 @@ def test_masks_in_flash_attention_format_give_the_same_logits(adapters, family, 
     inputs = model_inputs(model, QUESTIONS[:rows])
     with compressing(model.hf_model, method):
         expected = generate(model, inputs)
-    with flash_attention(model.hf_model), compressing(model.hf_model, method):
+    with flash_attention(model.hf_model) as fake, compressing(model.hf_model, method):
         found = generate(model, inputs)
+    # one prompt has no padding: a packed call costs a device sync in every layer
+    assert bool(fake.packed) == (rows > 1)
     for ours, theirs in zip(found.logits, expected.logits, strict=True):
         torch.testing.assert_close(ours, theirs, atol=1e-5, rtol=0)
 
