@@ -72,4 +72,9 @@ def with_layout(hf_model: Any, processor: Any = None) -> tuple[Any, Layout]:
         )
         raise ModelError(f"{type(hf_model).__name__} is not a transformers model{own}")
     family = family_of(hf_model.config, type(hf_model).__name__)
+    if not (hasattr(hf_model, "can_generate") and hf_model.can_generate()):
+        raise ModelError(
+            f"{type(hf_model).__name__} has no generate(): pass the whole model that writes the "
+            "answers, not a part of it or a wrapper around it"
+        )
     return hf_model, family.layout_with(hf_model, processor)

@@ -249,9 +249,12 @@ class ModelAdapter(TokenModel):
             messages.append({"role": "user", "content": content})
             if reply is not None:
                 messages.append({"role": "assistant", "content": [self._words(reply)]})
-        return self.processor.apply_chat_template(
-            messages, add_generation_prompt=answer is None, tokenize=False
-        )
+        try:
+            return self.processor.apply_chat_template(
+                messages, add_generation_prompt=answer is None, tokenize=False
+            )
+        except ValueError as error:
+            raise ModelError(f"{self.name} has no chat template: {error}") from error
 
     def _words(self, text: str) -> dict[str, str]:
         """Wrap a question or an answer as one content part of a chat message."""

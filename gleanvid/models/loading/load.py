@@ -75,6 +75,7 @@ def load_model(
     Raises:
         ModelError: weights are missing, the directory is no model, its type is not supported,
             settings contradict each other or memory runs out; says what to do.
+        TypeError: a model in the place of its name.
         ValueError: an unknown setting, or a value out of its range.
 
     >>> load_model("builtin", device="cpu").name
@@ -85,6 +86,11 @@ def load_model(
             "device and device_map cannot both be given: device_map already chooses the devices."
         )
     checked_max_pixels(max_pixels)
+    if not isinstance(name_or_path, str | Path):
+        raise TypeError(
+            f"load_model takes a name or a folder, not {type(name_or_path).__name__}; a model that "
+            "you loaded yourself goes into gleanvid.compressing"
+        )
     name = str(name_or_path)
     target = device_of(device)
     if name == PHOTOS:

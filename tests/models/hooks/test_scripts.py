@@ -10,7 +10,7 @@ import pytest
 import torch
 from transformers import DynamicCache, StaticCache
 
-from gleanvid.models import compressing
+from gleanvid.models import compressing, load_model
 from gleanvid.types import ModelError
 from tests.models.conftest import few_families
 from tests.models.oracle import (
@@ -22,6 +22,7 @@ from tests.models.oracle import (
     model_inputs,
     unlike_videos,
 )
+from tests.models.tiny import noise_video
 
 QUARTER = EveryNth(0.25)
 NEW_IDS = torch.tensor([[20, 33, 41, 57, 61]])
@@ -216,3 +217,34 @@ def test_block_that_compressed_nothing_says_so(qwen3):
     run_past_the_hooks(qwen3, inputs, strict=False)
     with compressing(qwen3.hf_model, QUARTER):  # text alone
         qwen3.hf_model(input_ids=NEW_IDS)
+
+
+class Wrapper(torch.nn.Module):
+    def __init__(self, inner):
+        super().__init__()
+        self.model, self.config = inner, inner.config
+
+
+@pytest.mark.parametrize(
+    ("part", "said"),
+    [
+        (lambda adapter: adapter.hf_model.model, "pass the whole model"),
+        (lambda adapter: Wrapper(adapter.hf_model), "pass the whole model"),
+        (lambda adapter: adapter.hf_model.model.language_model, "text-only"),
+        (lambda adapter: adapter, "pass its hf_model"),
+        (lambda adapter: adapter.processor, "not a transformers model"),
+    ],
+)
+def test_anything_but_the_whole_model_is_refused_in_a_sentence(qwen3, part, said):
+    with pytest.raises(ModelError, match=said), compressing(part(qwen3), QUARTER):
+        pass
+
+
+def test_model_without_a_chat_template_and_a_model_in_the_place_of_a_name_are_refused(
+    qwen3, monkeypatch
+):
+    with pytest.raises(TypeError, match=r"gleanvid\.compressing"):
+        load_model(qwen3.hf_model)
+    monkeypatch.setattr(qwen3.processor, "chat_template", None)
+    with pytest.raises(ModelError, match="no chat template"):
+        qwen3.chat_text(noise_video(), "what?", ())
