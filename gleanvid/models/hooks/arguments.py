@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping
 from typing import Any
 
@@ -24,6 +25,32 @@ def images_alone(*sources: Mapping[str, Any]) -> bool:
     given = {name for source in sources for name, value in source.items() if value is not None}
     images, videos = (any(kind in name for name in given) for kind in ("image_grid", "video_grid"))
     return images and not videos
+
+
+def refuse_packed(positions: Tensor, present: Tensor) -> None:
+    """Refuse rows of several prompts, whose ``positions`` [(3,) B, L] start again.
+
+    ``present`` bool [B, L]: False on padding.
+    """
+    furthest = positions.amax(0) if positions.ndim == 3 else positions
+    first = furthest.gather(1, present.int().argmax(1, keepdim=True))
+    if bool((((furthest == first) & present).sum(1) > 1).any()):
+        raise ValueError(
+            "the positions of a row start again, as in packed sequences: compressing() takes one "
+            "prompt a row"
+        )
+
+
+def refuse_text_positions(core: Any, inputs: Mapping[str, Any]) -> None:
+    """Refuse arguments of generate() from which it would make positions of text alone."""
+    index = getattr(core, "get_rope_index", None)
+    needed = index is not None and "mm_token_type_ids" in inspect.signature(index).parameters
+    given = (inputs.get("mm_token_type_ids"), inputs.get("position_ids"))
+    if needed and have_pixels(inputs) and all(value is None for value in given):
+        raise ValueError(
+            "mm_token_type_ids is missing, and generate() would give the video the positions of "
+            "text: pass all that the processor returns"
+        )
 
 
 def expand_positions(

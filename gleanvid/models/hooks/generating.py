@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from gleanvid.models.hooks.arguments import have_pixels
+from gleanvid.models.hooks.arguments import have_pixels, refuse_text_positions
 from gleanvid.models.hooks.decoding import cached_length, passed_cache
 from gleanvid.models.hooks.shortening import PromptHook
 from gleanvid.models.hooks.turns import prompt_in, restored
@@ -37,6 +37,7 @@ def watched_generate(hf_model: Any, hook: PromptHook) -> Iterator[None]:
         given = kwargs | {"input_ids": ids}
         stated = (kwargs, kwargs.get("generation_config"), *args[1:2], hf_model.generation_config)
         _refuse(*stated)
+        refuse_text_positions(hook.layout.core, kwargs)
         if _frames_would_mix(hf_model, given):
             newer = "use a newer one (5.23 is known to work)"
             _refuse_repeats(f"mixes up the frames of repeated prompts; {newer}", *stated)

@@ -15,7 +15,13 @@ import torch
 from torch import Tensor, nn
 
 from gleanvid.compressors.base import Compressor
-from gleanvid.models.hooks.arguments import expand_positions, have_pixels, images_alone, shortened
+from gleanvid.models.hooks.arguments import (
+    expand_positions,
+    have_pixels,
+    images_alone,
+    refuse_packed,
+    shortened,
+)
 from gleanvid.models.hooks.decoding import Prefilled, cached_length, passed_cache
 from gleanvid.models.hooks.labels import check_logits, refuse_indices
 from gleanvid.models.hooks.layers import LayerHooks
@@ -161,6 +167,7 @@ class PromptHook:
         self.signals |= self.collector.take(grids, given.get("input_ids"))
         present = present_columns(kwargs.get("attention_mask"), count, length, embeds.device)
         positions = expand_positions(kwargs.get("position_ids"), count, length, embeds.device)
+        refuse_packed(positions, present)
         records = self._compress(embeds, present, spans)
         plan = plan_prompt(present, spans, records)
         self.prefill.prompt_tokens = present.sum(1).tolist()

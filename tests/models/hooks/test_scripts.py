@@ -10,6 +10,7 @@ import pytest
 import torch
 from transformers import DynamicCache, StaticCache
 
+from gleanvid.evaluation.check.reference import original_positions
 from gleanvid.models import compressing, load_model
 from gleanvid.types import ModelError
 from tests.models.conftest import few_families
@@ -248,3 +249,28 @@ def test_model_without_a_chat_template_and_a_model_in_the_place_of_a_name_are_re
     monkeypatch.setattr(qwen3.processor, "chat_template", None)
     with pytest.raises(ModelError, match="no chat template"):
         qwen3.chat_text(noise_video(), "what?", ())
+
+
+def test_packed_rows_are_refused(qwen3):
+    inputs = model_inputs(qwen3, QUESTIONS[:1])
+    positions = original_positions(qwen3.hf_model, inputs)
+    twice = {
+        name: torch.cat([rows, rows], 1 if name in ("input_ids", "mm_token_type_ids") else 0)
+        for name, rows in inputs.items()
+        if name != "attention_mask"
+    }
+    with compressing(qwen3.hf_model, QUARTER), pytest.raises(ValueError, match="packed sequences"):
+        qwen3.hf_model(**twice, position_ids=torch.cat([positions, positions], 2))
+
+
+@few_families
+def test_generate_without_the_kinds_of_tokens_is_refused_where_positions_need_them(adapter):
+    inputs = model_inputs(adapter, QUESTIONS[:1])
+    inputs.pop("mm_token_type_ids", None)
+    with compressing(adapter.hf_model, QUARTER):
+        if adapter.hf_model.config.model_type == "qwen3_vl":
+            with pytest.raises(ValueError, match="mm_token_type_ids is missing"):
+                generate(adapter, inputs, 2)
+            generate(adapter, model_inputs(adapter, QUESTIONS[:1]), 2)
+        else:
+            generate(adapter, inputs, 2)
