@@ -13,7 +13,7 @@ from transformers import DynamicCache, StaticCache
 from gleanvid.evaluation.check.reference import original_positions
 from gleanvid.models import compressing, load_model
 from gleanvid.types import ModelError
-from tests.models.conftest import few_families
+from tests.models.conftest import FAMILIES
 from tests.models.oracle import (
     QUESTIONS,
     EveryNth,
@@ -26,6 +26,10 @@ from tests.models.oracle import (
 from tests.models.tiny import noise_video
 
 QUARTER = EveryNth(0.25)
+SCRIPTED = ["qwen3_vl", "qwen2_5_vl", "llava_onevision", "smolvlm", "internvl", "gemma4"]
+scripted = pytest.mark.parametrize(
+    "adapter", [family for family in SCRIPTED if family in FAMILIES], indirect=True
+)
 NEW_IDS = torch.tensor([[20, 33, 41, 57, 61]])
 
 
@@ -42,14 +46,18 @@ def compiled(hf_model, way):
         yield
     finally:
         vars(hf_model).pop("forward", None)
-        for module in (hf_model, hf_model.model.language_model):
+        for module in hf_model.modules():
             module._compiled_call_impl = None
         torch._dynamo.reset()
 
 
 @pytest.mark.slow  # tracing takes a minute
-@pytest.mark.parametrize("way", ["forward", "model", "language_model"])
-@pytest.mark.parametrize("adapter", ["qwen3_vl", "llava_onevision"], indirect=True)
+@pytest.mark.parametrize(
+    ("adapter", "way"),
+    [(family, "forward") for family in SCRIPTED[:-1]]
+    + [("qwen3_vl", "model"), ("llava_onevision", "language_model")],
+    indirect=["adapter"],
+)
 def test_compiled_model_is_compressed_in_every_block_and_only_there(adapter, way):
     inputs = model_inputs(adapter, QUESTIONS[:1])
     with compressing(adapter.hf_model, QUARTER):
@@ -98,7 +106,7 @@ def second_turn(adapter, inputs, cache, output, **more):
     return ids, generate(adapter, {"input_ids": ids, "past_key_values": cache, **more}, 2)
 
 
-@few_families
+@scripted
 def test_second_turn_with_all_ids_reads_only_the_new_ones(adapter):
     inputs = model_inputs(adapter, QUESTIONS[:1])
     cache, other = (DynamicCache(config=adapter.text_config) for _ in range(2))
@@ -117,7 +125,7 @@ def test_second_turn_with_all_ids_reads_only_the_new_ones(adapter):
     torch.testing.assert_close(copied.logits[0], expected[:, -1], atol=1e-4, rtol=0)
 
 
-@few_families
+@scripted
 def test_cache_of_a_compressed_prompt_goes_on_in_another_block_and_is_refused_outside(adapter):
     inputs = model_inputs(adapter, QUESTIONS[:1])
     cache = DynamicCache(config=adapter.text_config)
@@ -154,7 +162,7 @@ def test_ids_of_part_of_the_conversation_are_refused(qwen3):
             generate(qwen3, {"input_ids": NEW_IDS, "past_key_values": cache}, 2)
 
 
-@few_families
+@scripted
 def test_loss_is_that_of_the_labels_left(adapter):
     inputs = model_inputs(adapter, QUESTIONS[:1])
     ids = inputs["input_ids"]
@@ -181,7 +189,7 @@ def test_logits_that_count_in_the_long_prompt_are_refused(qwen3):
                 qwen3.hf_model(**inputs, logits_to_keep=asked)
 
 
-@few_families
+@scripted
 def test_batch_padded_on_the_right_stays_so(adapter):
     inputs = model_inputs(adapter, QUESTIONS, unlike_videos(adapter))
     per_token = ("input_ids", "attention_mask", "mm_token_type_ids")
@@ -264,12 +272,12 @@ def test_packed_rows_are_refused(qwen3):
         qwen3.hf_model(**twice, position_ids=torch.cat([positions, positions], 2))
 
 
-@few_families
+@scripted
 def test_generate_without_the_kinds_of_tokens_is_refused_where_positions_need_them(adapter):
     inputs = model_inputs(adapter, QUESTIONS[:1])
     inputs.pop("mm_token_type_ids", None)
     with compressing(adapter.hf_model, QUARTER):
-        if adapter.hf_model.config.model_type == "qwen3_vl":
+        if hasattr(adapter.layout.core, "get_rope_index"):
             with pytest.raises(ValueError, match="mm_token_type_ids is missing"):
                 generate(adapter, inputs, 2)
             generate(adapter, model_inputs(adapter, QUESTIONS[:1]), 2)
