@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from gleanvid.cli import options as shared
+from gleanvid.cli import model_options
 from gleanvid.errors import ModelError, closed_pipe
 from gleanvid.later import import_later
 from gleanvid.serving.vllm import send_key_to
@@ -34,7 +34,7 @@ def how_to_load(options: argparse.Namespace) -> dict[str, dict[str, Any]]:
     The built-in models run on the device of the model that ``--model`` names.
     """
     device = {"device": options.device}
-    own = {options.model: shared.loading(options)}
+    own = {options.model: model_options.loading(options)}
     return {loading.BUILT_IN: device, loading.PHOTOS: device} | own
 
 

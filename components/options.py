@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
+from gleanvid.cli import model_options
 from gleanvid.cli import options as shared
 from gleanvid.cli.parser import Parser
 
@@ -67,7 +68,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         metavar="FOLDER",
         help="folder of recordings by `gleanvid record` to offer on the page",
     )
-    shared.add_model(parser)  # the model of ``--model`` is offered in addition to the built-in ones
+    model_options.add_model(
+        parser
+    )  # the model of ``--model`` is offered in addition to the built-in ones
 
 
 def check(options: argparse.Namespace) -> None:

@@ -43,7 +43,9 @@ def test_ask_command_prints_answer_and_cost(clip, model, capsys):
 def test_empty_question_is_refused_before_a_model_is_loaded(
     command, clip, tmp_path, monkeypatch, capsys
 ):
-    monkeypatch.setattr("gleanvid.cli.options.load", lambda options: pytest.fail("it was loaded"))
+    monkeypatch.setattr(
+        "gleanvid.cli.model_options.load", lambda options: pytest.fail("it was loaded")
+    )
     out = ["--out", str(tmp_path / "out")] if command == "relevance" else []
     assert main([command, clip, "  ", *out]) == 2
     assert capsys.readouterr().err == "gleanvid: question must not be empty\n"

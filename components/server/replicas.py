@@ -32,7 +32,7 @@ from starlette.responses import JSONResponse
 from starlette.types import Message, Receive
 
 from gleanvid import plugins
-from gleanvid.cli.options import LOADING
+from gleanvid.cli.model_options import LOADING
 from gleanvid.errors import BusyError
 from gleanvid.serving.vllm import send_key_to
 
@@ -58,8 +58,8 @@ def build(arguments: Mapping[str, Any]) -> Any:
     ``arguments``: "model" (default: the built-in one), "num_replicas" (1), "num_gpus" of each
     replica (0), "max_frames", "upload_mb", "deadline" in seconds, "plugin" (a file with methods of
     your own, on the disk of every replica), and how the model is loaded: "dtype", "quantization"
-    and the other options in ``gleanvid.cli.options.LOADING``. Raises ``ValueError`` for any other
-    argument.
+    and the other options in ``gleanvid.cli.model_options.LOADING``. Raises ``ValueError`` for any
+    other argument.
     """
     readers: Mapping[str, Callable[[Any], Any]] = LOADING | {
         "model": str,

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from gleanvid.cli import model_options
 from gleanvid.cli import options as shared
 from gleanvid.cli.running import add_html, html_writer, report
 from gleanvid.errors import printable
@@ -33,7 +34,7 @@ def _ask(options: argparse.Namespace) -> int:
 
     compressor = options.method(**{name: getattr(options, name) for name in options.settings})
     write_html = html_writer(options.html)
-    video, model, decode_s = shared.read_and_load(options)
+    video, model, decode_s = model_options.read_and_load(options)
     show = None if options.json else lambda text: print(printable(text, "\n\t"), end="", flush=True)
     sampling = shared.sampling(options)
     run = ask(video, options.question, model, compressor, sampling=sampling, on_text=show)

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from gleanvid.cli import model_options
 from gleanvid.cli import options as shared
 from gleanvid.cli.running import report_long, writable
 
@@ -44,7 +45,7 @@ def add(commands: Any, words: Sequence[str]) -> None:
         "--out", metavar="DIR", help="output folder for the report (JSON and Markdown)"
     )
     shared.add_json(parser, "the measurements as JSON instead of a table")
-    shared.add_model(parser)
+    model_options.add_model(parser)
     parser.set_defaults(run=_bench_model, command=shlex.join(["gleanvid", *words]))
 
 
@@ -80,7 +81,7 @@ def _model(options: argparse.Namespace) -> Any:
     if bool(options.config) != options.random_weights:
         raise ValueError("--config and --random-weights go together; --model has its own weights")
     if not options.config:
-        return shared.load(options)
+        return model_options.load(options)
     from gleanvid.models.loading.random_weights import random_model
 
     for name in ("model", "device_map", "quantization", "max_pixels", "model_setting"):

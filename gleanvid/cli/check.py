@@ -7,6 +7,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from gleanvid.cli import model_options
 from gleanvid.cli import options as shared
 from gleanvid.cli.running import report_long
 
@@ -21,7 +22,7 @@ def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
         "--out", metavar="DIR", help="output folder for the report (Markdown and JSON)"
     )
     shared.add_json(parser, "the report as JSON instead of Markdown")
-    shared.add_model(parser)
+    model_options.add_model(parser)
     parser.set_defaults(run=_check)
 
 
@@ -31,7 +32,7 @@ def _check(options: argparse.Namespace) -> int:
 
     from gleanvid.evaluation.check.check import check
 
-    found = check(shared.load(options), _video(options), report_long())
+    found = check(model_options.load(options), _video(options), report_long())
     print(json.dumps(found.as_dict(), indent=1) if options.json else found.text())
     if options.out:
         found.write(Path(options.out))

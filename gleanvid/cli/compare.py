@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gleanvid.cli import model_options
 from gleanvid.cli import options as shared
 from gleanvid.cli.running import add_html, html_writer, writable
 from gleanvid.errors import printable
@@ -42,7 +43,7 @@ def _compare(options: argparse.Namespace) -> int:
 
     methods = shared.methods(options.compressor, options.retention_ratio)
     write_html = html_writer(options.html)
-    video, model, _ = shared.read_and_load(options)
+    video, model, _ = model_options.read_and_load(options)
     if not options.json:
         print(_heads(options.relevance))
     figures = writable(options.figures) if options.figures else None

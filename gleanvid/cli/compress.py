@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from gleanvid.cli import model_options
 from gleanvid.cli import options as shared
 from gleanvid.cli.running import drawer, report, resumable, writable
 from gleanvid.errors import printable
@@ -27,7 +28,7 @@ def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     parser.add_argument(
         "--out", required=True, metavar="DIR", help="output folder for one NPZ file per video"
     )
-    shared.add_model(parser)
+    model_options.add_model(parser)
     parser.set_defaults(run=_compress)
 
 
@@ -42,9 +43,9 @@ def _compress(options: argparse.Namespace) -> int:
     job = Job(method, options.num_frames, options.backend, options.max_pixels)
     clips = named_clips(options.paths)
     folder = writable(options.out)
-    model = recorded_model(clips.values()) or shared.load(options)
+    model = recorded_model(clips.values()) or model_options.load(options)
     settings = {"model_weights": describe_model(model)["model_weights"]} | job.settings()
-    settings |= {"model_settings": shared.model_settings(options)}
+    settings |= {"model_settings": model_options.model_settings(options)}
     with Journal(folder / "journal.jsonl", settings) as journal, resumable(folder):
         compress_clips(model, clips, job, folder, journal, drawer())
         rows = [journal.rows[name, job.key] for name in clips]

@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from gleanvid.cli import model_options
 from gleanvid.cli import options as shared
 from gleanvid.cli.running import drawer, report, resumable, writable
 
@@ -51,7 +52,7 @@ def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     parser.add_argument(
         "--format", choices=["png", "pdf", "svg"], default="png", help="file format of the figures"
     )
-    shared.add_model(parser)
+    model_options.add_model(parser)
     add = parser.add_argument_group("several workers (Ray)").add_argument
     add(
         "--num-workers",
@@ -91,7 +92,7 @@ def _eval(options: argparse.Namespace) -> int:
             "seed": options.seed,
             "how": list(ways),
             "max_pixels": options.max_pixels,
-            "model_settings": shared.model_settings(options),
+            "model_settings": model_options.model_settings(options),
         }
         if options.relevance:
             settings["relevance"] = "gradient"
@@ -125,7 +126,7 @@ def _answerer(options: argparse.Namespace) -> Iterator[tuple[dict[str, Any], Cal
 
     With ``--num-workers`` or ``--address``, Ray workers answer; otherwise, this process does.
     """
-    load = shared.loader(options)
+    load = model_options.loader(options)
     if options.num_workers is None and options.address is None:
         from gleanvid.evaluation.provenance import describe_model
         from gleanvid.evaluation.run.runner import evaluate

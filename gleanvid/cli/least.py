@@ -7,6 +7,7 @@ import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from gleanvid.cli import model_options
 from gleanvid.cli import options as shared
 from gleanvid.errors import printable
 
@@ -44,7 +45,7 @@ def _least(options: argparse.Namespace) -> int:
 
     check_search(options.low, options.high, options.passes)
     methods = [one for one in shared.methods(options.compressor, None) if one.name != "full"]
-    video, model, _ = shared.read_and_load(options)
+    video, model, _ = model_options.read_and_load(options)
     sampling, answer = shared.sampling(options), options.answer
     if answer is None:
         answer = ask(video, options.question, model, "full", sampling=sampling).answer

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import argparse
 import logging
-import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from gleanvid import plugins
-from gleanvid.errors import printable
+from gleanvid.cli.model_options import add_model
 from gleanvid.video.plan import seconds
 
 if TYPE_CHECKING:
@@ -27,14 +26,6 @@ SAMPLING: dict[str, tuple[type, Any, str]] = {  # setting -> type, default, help
     "temperature": (float, 0.0, "sampling temperature of the answer; 0 = greedy decoding"),
     "top_p": (float, 1.0, "nucleus sampling: cumulative probability of the tokens sampled from"),
     "seed": (int, None, "random seed for sampling the answer"),
-}
-LOADING = {  # keyword of load_model -> its type
-    "device": str,
-    "dtype": str,
-    "attn_implementation": str,
-    "device_map": str,
-    "quantization": str,
-    "max_pixels": int,
 }
 
 
@@ -166,67 +157,6 @@ def sampling(options: argparse.Namespace) -> Sampling:
     return Sampling(options.max_new_tokens, **drawing)
 
 
-def add_model(parser: argparse.ArgumentParser) -> None:
-    """Add the options that choose a model and how it is loaded."""
-    add = parser.add_argument_group("model").add_argument
-    add(
-        "--model",
-        default="builtin",
-        help="model to load: builtin, a Hugging Face id, a local directory, or running servers as "
-        "vllm:http://host:port[,http:...]",
-    )
-    add("--device", help="device of the model: cpu, cuda, cuda:1 ... (default: cuda if available)")
-    add("--dtype", help="number format of the weights: float32, bfloat16 or float16")
-    add(
-        "--attn-implementation",
-        help="attention implementation of transformers: sdpa, eager or flash_attention_2",
-    )
-    add("--device-map", help="auto spreads the model over all devices; replaces --device")
-    add("--quantization", help="quantize the weights to 8bit or 4bit (needs bitsandbytes)")
-    add("--max-pixels", type=int, help="maximum number of pixels of all sampled frames together")
-    add(
-        "--model-setting",
-        metavar="NAME=VALUE",
-        action="append",
-        default=[],
-        help="setting of the model family, e.g. spatial_pool_mode=average for LLaVA-Video; can be "
-        "repeated",
-    )
-
-
-def load(options: argparse.Namespace) -> Any:
-    """Load the model chosen by the options of :func:`add_model`."""
-    return loader(options)()
-
-
-def loader(options: argparse.Namespace) -> Callable[[], Any]:
-    """Return a function that loads the model and can be sent to another process (picklable)."""
-    from gleanvid.models import load_model
-    from gleanvid.serving.vllm import SCHEME
-
-    if options.model.startswith(SCHEME):
-        from gleanvid.serving.vllm.remote import load_own
-
-        return partial(load_own, options.model, **loading(options))
-    return partial(load_model, options.model, **loading(options))
-
-
-def loading(options: argparse.Namespace) -> dict[str, Any]:
-    """Return arguments of ``load_model``, except the name, from options of :func:`add_model`."""
-    given = {name: getattr(options, name) for name in LOADING}
-    return given | {"settings": model_settings(options)}
-
-
-def model_settings(options: argparse.Namespace) -> dict[str, str | bool]:
-    """Return the values of ``--model-setting`` by name."""
-    return dict(_setting(text) for text in options.model_setting)
-
-
-def _setting(text: str) -> tuple[str, str | bool]:
-    name, _, value = text.partition("=")
-    return name, {"true": True, "false": False}.get(value.lower(), value)
-
-
 def add_compressor(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     """Add ``--compressor`` and the options of the method that the command line names.
 
@@ -291,19 +221,6 @@ def _reader(kind: type, written: Sequence[Any] = ()) -> Any:
 
     read.__name__ = kind.__name__  # argparse prints this name in its error message
     return read
-
-
-def read_and_load(options: argparse.Namespace) -> tuple[Any, Any, float]:
-    """Return the video, the model, and the seconds that reading the file took."""
-    from gleanvid.api.arguments import Frames, check_questions, timed_clip
-
-    check_questions(options.question)  # before the model is loaded, which takes minutes
-    span = {"start": options.from_s, "end": options.to_s}
-    frames = Frames(options.num_frames, backend=options.backend, **span)
-    video, decode_s = timed_clip(options.video, frames)
-    for note in video.notes:
-        sys.stderr.write(f"note: {printable(note)}\n")
-    return video, load(options), decode_s
 
 
 def methods(names: str, retention_ratio: float | None) -> list[Any]:

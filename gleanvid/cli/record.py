@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from gleanvid.cli import model_options
 from gleanvid.cli import options as shared
 from gleanvid.cli.running import report, writable
 from gleanvid.errors import printable
@@ -59,7 +60,7 @@ def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     parser.add_argument(
         "--out", required=True, metavar="DIR", help="output folder for one recording per clip"
     )
-    shared.add_model(parser)
+    model_options.add_model(parser)
     parser.set_defaults(run=_record)
 
 
@@ -73,7 +74,7 @@ def _record(options: argparse.Namespace) -> int:
     from gleanvid.video import read_video
 
     clips, wanted, folder = named_clips(options.paths), _wanted(options), writable(options.out)
-    model: Any = shared.load(options)
+    model: Any = model_options.load(options)
     failed = 0
     for name, clip in clips.items():
         path = folder / (name + SUFFIX)

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from gleanvid.cli import model_options
 from gleanvid.cli import options as shared
 from gleanvid.cli.running import report, writable
 from gleanvid.errors import printable
@@ -54,7 +55,7 @@ def _relevance(options: argparse.Namespace) -> int:
     check_way(options.by, options.words, options.passes)
     compressor = options.method(**{name: getattr(options, name) for name in options.settings})
     folder = writable(options.out)
-    video, model, _ = shared.read_and_load(options)
+    video, model, _ = model_options.read_and_load(options)
     found = relevance(
         video,
         options.question,

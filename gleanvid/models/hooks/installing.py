@@ -99,7 +99,7 @@ def installed(hf_model: Any, hook: PromptHook) -> Iterator[None]:
     with ExitStack() as stack:
         stack.enter_context(eager())
         stack.enter_context(watched_generate(hf_model, hook))
-        stack.enter_context(translated_labels(hf_model, hook))
+        stack.enter_context(translated_labels(hf_model, hook.labels_left))
         for module, function in (
             (hf_model, hook.before_model),
             (layout.core, hook.before_core),

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from torch import Tensor
 
 from gleanvid.models.hooks.prefill import Prefill
-
-if TYPE_CHECKING:
-    from gleanvid.models.hooks.shortening import PromptHook
 
 
 def refuse_indices(logits_to_keep: Any) -> None:
@@ -41,8 +38,11 @@ def check_logits(logits_to_keep: int | None, length: int, prefill: Prefill) -> N
 
 
 @contextmanager
-def translated_labels(hf_model: Any, hook: PromptHook) -> Iterator[None]:
-    """Let the loss of a compressed prompt use the labels of the tokens that are left."""
+def translated_labels(hf_model: Any, left: Callable[[Tensor, int], Tensor]) -> Iterator[None]:
+    """Let the loss of a compressed prompt use the labels of the tokens that are left.
+
+    ``left`` selects them: labels [B, L] and the length P of the logits -> [B, P].
+    """
     original = getattr(hf_model, "loss_function", None)
     if original is None:
         yield
@@ -50,7 +50,7 @@ def translated_labels(hf_model: Any, hook: PromptHook) -> Iterator[None]:
 
     @functools.wraps(original)
     def loss_function(logits: Tensor, labels: Tensor, *args: Any, **kwargs: Any) -> Any:
-        return original(logits, hook.labels_left(labels, logits.shape[1]), *args, **kwargs)
+        return original(logits, left(labels, logits.shape[1]), *args, **kwargs)
 
     before = vars(hf_model).get("_loss_function")
     hf_model.loss_function = loss_function
