@@ -1,57 +1,36 @@
 #!/usr/bin/env bash
-# The first session on a GPU: every table of results/README.md that needs no weights and no data.
+# The figures that need a GPU, but no weights, data or network, in at most 8 minutes:
 #
-#   bash results/gpu.sh NAME-OF-THE-GPU [CHECKPOINT]
+#   OUT=results/h200 bash results/gpu.sh [--dry] [--device cpu --tiny]
 #
-# CHECKPOINT, a hub id or a folder, is checked too; without it nothing is downloaded. A step that
-# fails is named at the end and the others run all the same. Steps are stopped so that all of it
-# takes 25 minutes at most.
+# Runs with torch, torchvision, transformers, accelerate, timm and numpy alone. At most 8 files in
+# OUT: a JSON file a step (see tools/gpu.py), a trace, a log, and an archive of these. A step that
+# fails or runs out of time is named at the end, and the others run all the same. --dry prints the
+# steps; --device cpu --tiny rehearses them in 3 minutes.
 set -uo pipefail
 cd "$(dirname "$0")/.."
-NAME=${1:?name the GPU, for example: bash results/gpu.sh h200}
-OUT=results/$NAME
-BIN=${BIN:-.venv/bin}
-END=$((SECONDS + 25 * 60))
-FAILED=()
-mkdir -p "$OUT"
+OUT=${OUT:-results/gpu}
+DRY='' OPTIONS=() FAILED=()
+for word; do if [ "$word" = --dry ]; then DRY=1; else OPTIONS+=("$word"); fi; done
 
-# step NAME SECONDS COMMAND...: stdout to OUT/NAME, what it says to OUT/NAME.log
+# step NAME SECONDS: the most telling first; each ends after its seconds
 step() {
-    local name=$1 most=$2 left=$((END - SECONDS))
-    shift 2
-    echo "$name ..."
-    if ((left < 10)) || ! timeout "$((most < left ? most : left))" "$@" >"$OUT/$name" 2>"$OUT/$name.log"; then
-        FAILED+=("$name")
+    local command=("${PYTHON:-python3}" -u -m tools.gpu "$1" --out "$OUT" "${OPTIONS[@]}")
+    echo "at most $2 s: ${command[*]}"
+    if [ -z "$DRY" ] && ! timeout -k 5 "$2" "${command[@]}" 2>&1 | tee -a "$OUT/log.txt"; then
+        FAILED+=("$1")
     fi
 }
 
-
-# Right? The laws on every family, then on the built-in model with its times.
-step half_precision.txt 180 "$BIN/python" -m pytest tests/models/test_half_precision.py -rs
-step check_builtin.md 90 "$BIN/python" -m gleanvid.cli check assets/clips/glimpse_1.mp4 --device cuda --out "$OUT/check-builtin"
-step check_builtin_bfloat16.md 90 "$BIN/python" -m gleanvid.cli check assets/clips/glimpse_1.mp4 --device cuda --dtype bfloat16 --out "$OUT/check-builtin-bfloat16"
-if [ -n "${2:-}" ]; then
-    step check.md 300 "$BIN/python" -m gleanvid.cli check assets/clips/city.mp4 --model "$2" --out "$OUT/check"
-fi
-
-# Fast? Choosing tokens alone, then whole models of the real shape.
-step compress.json 90 "$BIN/python" -m gleanvid.cli bench compress --grid 32x14x14 --width 3584 --all --repeats 20 --json
-step model_qwen.md 300 "$BIN/python" -m gleanvid.cli bench model --config qwen3-vl-8b --random-weights --frames 32,64 \
-    --retention-ratio 0.25,0.15 --repeats 3 --out "$OUT" \
-    --compressor "gleanvid,vidcom2,vcast,visionzip,holitom,fastvid,flashvid(inner=true,layer=28,inner_retention=0.1,num_layers=36)"
-step model_llava_onevision.md 150 "$BIN/python" -m gleanvid.cli bench model --config llava-onevision-7b --random-weights --frames 32 \
-    --retention-ratio 0.25,0.15 --repeats 3 \
-    --compressor "gleanvid,vidcom2,vcast,fastvid(variant=llava_onevision),flashvid(version=v2,min_segments=8,inner=true)" --out "$OUT"
-step model_llava_video.md 150 "$BIN/python" -m gleanvid.cli bench model --config llava-video-7b --random-weights --frames 64 \
-    --retention-ratio 0.25,0.15 --repeats 3 --out "$OUT" \
-    --compressor "gleanvid,vidcom2,vcast,holitom(inner=true),fastvid(variant=llava_video),flashvid(version=v2,min_segments=8,inner=true)"
-
-# What no CPU shows: FlashAttention's own kernels, and layers on several GPUs.
-step flash.md 90 "$BIN/python" -m gleanvid.cli check --device cuda --dtype bfloat16 --attn-implementation flash_attention_2
-step several_gpus.md 90 "$BIN/python" -m gleanvid.cli check --device-map auto --dtype bfloat16
-
-if ((${#FAILED[@]})); then
-    printf 'failed: %s (see %s/*.log)\n' "${FAILED[*]}" "$OUT"
-    exit 1
-fi
-echo "written to $OUT in $((SECONDS / 60)) minutes"
+# Where bytecode is not kept, every step would compile torch and transformers anew.
+export HF_HUB_OFFLINE=1 HF_HUB_DISABLE_PROGRESS_BARS=1 PYTHONDONTWRITEBYTECODE=
+[ "$DRY" ] || mkdir -p "$OUT"
+step right 60
+step compress 60
+step qwen3-vl-8b 230
+step llava-onevision-7b 70
+step more 60
+[ "$DRY" ] && exit
+(cd "$OUT" && tar -czf gpu.tar.gz log.txt ./*.json*)
+echo "written to $OUT in $SECONDS s; failed: ${FAILED[*]:-none}"
+[ ${#FAILED[@]} = 0 ]
