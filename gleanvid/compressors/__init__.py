@@ -26,6 +26,7 @@ from gleanvid.compressors.frames import FewerFrames
 from gleanvid.compressors.full_tokens import FullTokens
 from gleanvid.compressors.gleanvid import GleanVID
 from gleanvid.compressors.gleanvid.ablation import Ablation
+from gleanvid.compressors.gleanvid.soft import SoftGleanVID
 from gleanvid.compressors.holitom import HoliTom
 from gleanvid.compressors.pairwise_gain import PairwiseGain
 from gleanvid.compressors.pool import Pool
@@ -65,6 +66,7 @@ _OWN: tuple[type[Compressor], ...] = (
     SparseVLM,
     FrameFusion,
     PairwiseGain,
+    SoftGleanVID,
     Ablation,
     FewerFrames,
     Resize,

@@ -27,6 +27,7 @@ from gleanvid.compressors.framefusion import FrameFusion
 from gleanvid.compressors.frames import FewerFrames
 from gleanvid.compressors.gleanvid import GleanVID
 from gleanvid.compressors.gleanvid.ablation import Ablation
+from gleanvid.compressors.gleanvid.soft import SoftGleanVID
 from gleanvid.compressors.holitom import HoliTom
 from gleanvid.compressors.pairwise_gain import PairwiseGain
 from gleanvid.compressors.pool import Pool
@@ -64,6 +65,7 @@ _MEANS: dict[str, Any] = {"repeats": True, "own_row": False}
 _DISTINCT = {"true_mean": True, "repeat_positions": False}
 AHEAD = {
     "gleanvid": Form(GleanVID, prunes=True),
+    "gleanvid_soft": Form(SoftGleanVID, prunes=True),
     "ablation": Form(Ablation, prunes=True),
     "uniform": Form(Uniform, prunes=True),
     "random": Form(Random, prunes=True),

@@ -22,13 +22,7 @@ from gleanvid.compressors.gleanvid.budget import history_residuals, novelty_shar
 from gleanvid.compressors.gleanvid.cells import Cells
 from gleanvid.compressors.gleanvid.debiasing import DebiasedClip, remove_directions, top_directions
 from gleanvid.compressors.gleanvid.residuals import Evidence, SubspaceEvidence
-from gleanvid.compressors.gleanvid.select import (
-    choose,
-    joint_score,
-    local_scores,
-    min_max,
-    saturated,
-)
+from gleanvid.compressors.gleanvid.select import choose, joint_score, local_scores, min_max
 from gleanvid.compressors.shared.apportion import budget_quotas, largest_remainder
 from gleanvid.compressors.shared.threads import on_one_thread
 from gleanvid.types import Compression, VideoTokens
@@ -218,11 +212,8 @@ class GleanVID(Compressor):
         added = torch.stack(complements)
         joint = joint_score(*self._terms(normalised, added), evidence.scale)
         scores = {"lrs": local.flatten(), "scs": added.flatten(), "joint": joint.flatten()}
-        trace = {
-            "basis_rank": evidence.ranks(budgets),
-            "saturated": saturated(added.amax(1), evidence.scale),
-            "budget_over_width": torch.tensor(sum(budgets) / clip.features.shape[-1]),
-        }
+        trace = evidence.trace(budgets, added)
+        trace["budget_over_width"] = torch.tensor(sum(budgets) / clip.features.shape[-1])
         return in_order(kept, budgets, tokens.tokens_per_unit), scores, trace
 
     def _evidence(self, clip: DebiasedClip, budgets: list[int]) -> Evidence:

@@ -16,8 +16,10 @@ import torch
 
 from gleanvid.compressors.base import setting
 from gleanvid.compressors.gleanvid import GleanVID
-from gleanvid.compressors.gleanvid.debiasing import DebiasedClip, remove_directions
+from gleanvid.compressors.gleanvid.budget import centred_first_unit
+from gleanvid.compressors.gleanvid.debiasing import DebiasedClip
 from gleanvid.compressors.gleanvid.residuals import Evidence
+from gleanvid.compressors.gleanvid.select import saturated
 from gleanvid.compressors.shared.content_seed import content_generator
 from gleanvid.compressors.vcast import VCast
 from gleanvid.types import VideoTokens
@@ -79,10 +81,7 @@ class Ablation(GleanVID):
 
     def _novelty(self, clip: DebiasedClip, means: Tensor) -> Tensor:
         novelty = super()._novelty(clip, means)
-        if self.first_unit == "centred":
-            first = remove_directions(means[0], clip.mean, clip.directions) - clip.mean
-            novelty[0] = torch.linalg.vector_norm(first, dim=1)
-        return novelty
+        return novelty if self.first_unit == "norm" else centred_first_unit(novelty, clip, means)
 
     def _local_scores(self, tokens: VideoTokens, clip: DebiasedClip, references: Tensor) -> Tensor:
         if self.selection == "random":
@@ -137,5 +136,6 @@ class _NearestKept:
         self._kept = kept if self._empty else torch.cat([self._kept, kept])
         self._empty = False
 
-    def ranks(self, budgets: Sequence[int]) -> Tensor:
-        return torch.tensor([*accumulate(budgets)], device=self._kept.device)
+    def trace(self, budgets: Sequence[int], complement: Tensor) -> dict[str, Tensor]:
+        ranks = torch.tensor([*accumulate(budgets)], device=self._kept.device)
+        return {"basis_rank": ranks, "saturated": saturated(complement, self.scale)}

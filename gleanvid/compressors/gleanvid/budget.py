@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 
 import torch
 
+from gleanvid.compressors.gleanvid.debiasing import DebiasedClip, remove_directions
+
 if TYPE_CHECKING:
     from torch import Tensor
 
@@ -147,6 +149,16 @@ def _solved(prototypes: Tensor, history: int, epsilon: float) -> Tensor:
         half = torch.linalg.solve_triangular(factor, target[..., None], upper=False)
         left[:, start:stop].sub_(half.square().sum((-2, -1)))
     return left.clamp(min=0).sqrt().T
+
+
+def centred_first_unit(novelty: Tensor, clip: DebiasedClip, means: Tensor) -> Tensor:
+    """Return ``novelty`` [T, C] with the distance from the clip's mean as that of the first unit.
+
+    The first unit has no units before it. Its norm, which the paper takes, holds the clip's mean.
+    ``means`` [T, C, D]: mean features of C cells, before debiasing.
+    """
+    first = remove_directions(means[0], clip.mean, clip.directions) - clip.mean
+    return torch.cat([torch.linalg.vector_norm(first, dim=1)[None].to(novelty.dtype), novelty[1:]])
 
 
 def novelty_shares(novelty: Tensor) -> tuple[Tensor, Tensor]:

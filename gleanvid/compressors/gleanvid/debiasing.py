@@ -127,6 +127,7 @@ class DebiasedClip:
     directions: Tensor
     coordinates: Tensor  # [T, N, r]: dot products of token - mean with the directions
     norms: Tensor  # norms of the features [T, N]
+    squares: Tensor  # float64 [T, N]: squared norms of the debiased tokens
     scale: float  # the largest norm of a debiased token
 
     @classmethod
@@ -138,7 +139,7 @@ class DebiasedClip:
         along = coordinates.double()
         squares = norms.double().square() - (along * along.add(shared, alpha=2.0)).sum(-1)
         scale = math.sqrt(max(0.0, float(squares.max())))
-        return cls(features, mean, directions, coordinates, norms, scale)
+        return cls(features, mean, directions, coordinates, norms, squares, scale)
 
     def unit(self, unit: int) -> Tensor:
         """Return the debiased tokens [N, D] of one unit as a new tensor."""

@@ -72,7 +72,8 @@ def kept_tokens(features: Tensor, grid: tuple[int, int, int], ratio: float) -> s
     debiased = debias(x)
     x, debiased = (rows.view(grid[0], -1, x.shape[1]) for rows in (x, debiased))
     cells = pooling_cells(*grid[1:])
-    budgets = unit_budgets(debiased, cells, max(1, math.floor(ratio * len(features) + 1e-9)))
+    total = max(1, math.floor(ratio * len(features) + 1e-9))
+    budgets = unit_budgets(novelty(debiased, cells), total, debiased.shape[1])
     return select(x, debiased, cells, budgets)
 
 
@@ -125,13 +126,14 @@ def gini(r: Tensor) -> Tensor:
     return (2 * ranked / (units * r.sum()) - (units + 1) / units).clamp(0, 1)
 
 
-def unit_budgets(debiased: Tensor, cells: Cells, total: int) -> list[int]:
-    """Number of tokens k_t to keep in every unit (Alg. 1, lines 16-20); their sum is ``total``."""
-    units, per_unit = debiased.shape[:2]
-    r = novelty(debiased, cells)
+def unit_budgets(r: Tensor, total: int, per_unit: int) -> list[int]:
+    """Number of tokens k_t to keep in every unit (Alg. 1, lines 16-20); their sum is ``total``.
+
+    ``r`` [T]: novelty of the units. ``per_unit``: number of tokens of a unit.
+    """
     share = r / r.sum()  # Alg. 1, line 16
     alpha = ALPHA_MAX - (ALPHA_MAX - ALPHA_MIN) * gini(r)  # Alg. 1, line 18, Eq. adaptive_alpha
-    quota = total * (alpha / units + (1 - alpha) * share)  # Alg. 1, line 19, Eq. budget
+    quota = total * (alpha / len(r) + (1 - alpha) * share)  # Alg. 1, line 19, Eq. budget
     return rounded(quota, total, per_unit)
 
 

@@ -12,6 +12,7 @@ import torch
 
 from gleanvid.compressors.gleanvid.basis import GrowingBasis
 from gleanvid.compressors.gleanvid.debiasing import DebiasedClip
+from gleanvid.compressors.gleanvid.select import saturated
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -36,10 +37,12 @@ class Evidence(Protocol):
         The next call of :meth:`complement` takes them into account.
         """
 
-    def ranks(self, budgets: Sequence[int]) -> Tensor:
-        """Return the dimension of the kept tokens' span after every unit, int64 [T].
+    def trace(self, budgets: Sequence[int], complement: Tensor) -> dict[str, Tensor]:
+        """Return entries [T] of the record's trace.
 
-        ``budgets`` [T]: number of tokens kept of each unit.
+        ``basis_rank``: dimension of the kept tokens' span after every unit. ``saturated``: whether
+        a unit has nothing new. ``budgets`` [T]: number of tokens kept of each unit. ``complement``
+        [T, N]: complementarity of all tokens.
         """
 
 
@@ -73,5 +76,6 @@ class SubspaceEvidence:
             return
         self._pending = self._basis.directions(self._residuals[chosen])
 
-    def ranks(self, budgets: Sequence[int]) -> Tensor:
-        return self._basis.ranks(budgets)
+    def trace(self, budgets: Sequence[int], complement: Tensor) -> dict[str, Tensor]:
+        flags = saturated(complement, self.scale)
+        return {"basis_rank": self._basis.ranks(budgets), "saturated": flags}

@@ -69,12 +69,12 @@ def choose(local: Tensor, complement: Tensor, scale: float, count: int) -> Tenso
     return torch.sort(difference, descending=True, stable=True).indices[:count]
 
 
-def saturated(highest: Tensor, scale: float) -> Tensor:
+def saturated(complement: Tensor, scale: float) -> Tensor:
     """Return which units are saturated, bool [T]: none of their tokens adds anything new.
 
-    ``highest`` [T]: largest complementarity of a unit's tokens. ``scale``: largest norm of a token.
+    ``complement`` [T, N]: complementarity. ``scale``: largest norm of a token.
     """
-    return highest <= _SATURATED * scale
+    return complement.amax(1) <= _SATURATED * scale
 
 
 def _spread(complement: Tensor, scale: float) -> tuple[Tensor, Tensor]:

@@ -1,4 +1,4 @@
-"""GleanVID in float32 keeps the float64 reference's tokens, even if little content is new."""
+"""GleanVID and Soft GleanVID in float32 keep the tokens of their float64 references."""
 
 from __future__ import annotations
 
@@ -7,11 +7,15 @@ from itertools import product
 import pytest
 import torch
 
-from gleanvid.compressors.gleanvid import GleanVID
-from gleanvid.compressors.gleanvid.reference import kept_tokens
+from gleanvid.compressors.gleanvid import GleanVID, reference, soft_reference
+from gleanvid.compressors.gleanvid.soft import SoftGleanVID
+from gleanvid.compressors.shared import threads
 from gleanvid.types import VideoTokens
+from tests.compressors.moving import GRID, moving_clip
 
 Grid = tuple[int, int, int]
+METHODS = [(GleanVID, reference.kept_tokens), (SoftGleanVID, soft_reference.kept_tokens)]
+both_methods = pytest.mark.parametrize(("method", "kept_tokens"), METHODS, ids=["paper", "soft"])
 
 # pairs of B / D (kept tokens) and the rank of the clip's features, both relative to their width
 PAIRS = [*product([0.2, 0.6, 1.0, 1.5], [0.25, 1.0])]
@@ -45,27 +49,19 @@ def scenes(grid: Grid, width: int, rank: int, grain: float, new: float, sensor: 
     return clip + sensor * drawn(*clip.shape)
 
 
-def kept(features: torch.Tensor, grid: Grid, ratio: float) -> set[int]:
-    return set(GleanVID(ratio).compress(VideoTokens(features, grid)).keep.tolist())
+def kept(method, features: torch.Tensor, grid: Grid, ratio: float) -> set[int]:
+    return set(method(ratio).compress(VideoTokens(features, grid)).keep.tolist())
 
 
 def agreement(one: set[int], other: set[int]) -> float:
     return len(one & other) / len(one)
 
 
-def assert_keeps_what_float64_keeps(features: torch.Tensor, grid: Grid, ratio: float) -> None:
-    expected = kept_tokens(features, grid, ratio)
-    found = agreement(kept(features, grid, ratio), expected)
-    # Below 0.99, float32 may differ as much as float64 does under relative noise of 1e-6.
-    if found < 0.99:
-        assert found >= noise_agreement(features, grid, ratio, expected) - 0.01, found
-
-
-def noise_agreement(features: torch.Tensor, grid: Grid, ratio: float, expected: set[int]) -> float:
-    """Return the fraction of tokens kept in float64 that stay kept under relative noise of 1e-6."""
+def noisy(features: torch.Tensor) -> torch.Tensor:
+    """Return the features in float64 with relative noise of 1e-6."""
     generator = torch.Generator().manual_seed(9)
     noise = 1e-6 * torch.randn(features.shape, generator=generator, dtype=torch.float64)
-    return agreement(kept_tokens(features * (1 + noise), grid, ratio), expected)
+    return features * (1 + noise)
 
 
 SMALL = [
@@ -83,18 +79,25 @@ SLOW = [
 ]
 
 
+@both_methods
 @pytest.mark.parametrize(
     ("grid", "width", "grain", "new", "sensor", "saturation", "rank"),
     [*CASES, *(pytest.param(*case, marks=pytest.mark.slow) for case in SLOW)],
     ids=lambda value: "x".join(map(str, value)) if isinstance(value, tuple) else None,
 )
-def test_gleanvid_in_float32_keeps_the_tokens_of_float64(
-    grid, width, grain, new, sensor, saturation, rank
+def test_float32_keeps_the_tokens_of_float64(
+    grid, width, grain, new, sensor, saturation, rank, method, kept_tokens
 ):
     features = scenes(grid, width, int(rank * width), grain, new, sensor, seed=0)
-    assert_keeps_what_float64_keeps(features, grid, saturation * width / len(features))
+    ratio = saturation * width / len(features)
+    expected = kept_tokens(features, grid, ratio)
+    found = agreement(kept(method, features, grid, ratio), expected)
+    # Below 0.99, float32 may differ as much as float64 does under relative noise of 1e-6.
+    if found < 0.99:
+        assert found >= agreement(kept_tokens(noisy(features), grid, ratio), expected) - 0.01, found
 
 
+@both_methods
 @pytest.mark.parametrize(
     ("grid", "width", "rank", "grain", "new", "seed"),
     [
@@ -105,9 +108,33 @@ def test_gleanvid_in_float32_keeps_the_tokens_of_float64(
     ],
 )
 def test_float32_agrees_with_float64_when_kept_tokens_reach_the_rank_of_the_clip(
-    grid, width, rank, grain, new, seed
+    grid, width, rank, grain, new, seed, method, kept_tokens
 ):
     """A direction met in a rejected token must still count as new for a later token."""
     features = scenes(grid, width, rank, grain, new, 0.0, seed)
     ratio = 3 * rank / len(features)
-    assert agreement(kept(features, grid, ratio), kept_tokens(features, grid, ratio)) >= 0.99
+    assert (
+        agreement(kept(method, features, grid, ratio), kept_tokens(features, grid, ratio)) >= 0.99
+    )
+
+
+def still_clip_with_large_mean() -> tuple[torch.Tensor, Grid]:
+    grid = (24, 6, 6)
+    features = scenes(grid, 128, 128, 0.03, 0.0, 0.0, seed=3)
+    return features[:36].repeat(24, 1) + 9 * features.mean(0), grid
+
+
+@both_methods
+@pytest.mark.parametrize("repeating", ["still", "moving"])
+def test_clip_of_exact_repeats_keeps_its_tokens_under_noise_and_on_two_threads(
+    repeating, method, kept_tokens, monkeypatch
+):
+    still = repeating == "still"
+    features, grid = (
+        still_clip_with_large_mean() if still else (moving_clip(1, 300, 0).features, GRID)
+    )
+    expected = kept_tokens(features, grid, 0.1)
+    assert agreement(kept(method, features, grid, 0.1), expected) >= 0.99
+    assert agreement(kept(method, noisy(features).float(), grid, 0.1), expected) >= 0.99
+    monkeypatch.setattr(threads, "_SMALL", 0)
+    assert agreement(kept(method, features, grid, 0.1), expected) >= 0.99

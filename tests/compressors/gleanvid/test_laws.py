@@ -6,15 +6,17 @@ import pytest
 import torch
 
 from gleanvid.compressors.gleanvid import GleanVID
+from gleanvid.compressors.gleanvid.soft import SoftGleanVID
 from gleanvid.types import VideoTokens
 from tests.compressors.moving import GRID, WIDTH, moving_clip
 
 
+@pytest.mark.parametrize("method", [GleanVID, SoftGleanVID])
 @pytest.mark.parametrize("clip", [(1, 300, 0.0), (0, 300, 0.02)], ids=str)
-def test_bfloat16_features_keep_at_least_80_percent_of_the_tokens_that_float32_keeps(clip):
+def test_bfloat16_features_keep_at_least_80_percent_of_the_tokens_that_float32_keeps(clip, method):
     features = moving_clip(*clip).features
     one, other = (
-        set(GleanVID(0.2).compress(VideoTokens(rows, GRID)).keep.tolist())
+        set(method(0.2).compress(VideoTokens(rows, GRID)).keep.tolist())
         for rows in (features, features.bfloat16())
     )
     assert len(one & other) >= 0.8 * len(one)
@@ -42,7 +44,8 @@ def test_basis_rank_never_exceeds_feature_width_or_number_of_kept_tokens(ratio):
     assert (record.trace["basis_rank"] <= record.budgets.cumsum(0).clamp(max=WIDTH)).all()
 
 
-def test_equal_scores_are_resolved_in_favour_of_the_lower_index():
-    record = GleanVID(0.5).compress(VideoTokens(torch.ones(24, 8), (4, 2, 3)))
+@pytest.mark.parametrize("method", [GleanVID, SoftGleanVID])
+def test_equal_scores_are_resolved_in_favour_of_the_lower_index(method):
+    record = method(0.5).compress(VideoTokens(torch.ones(24, 8), (4, 2, 3)))
     for row, budget in zip(record.mask.view(4, 6), record.budgets, strict=True):
         assert row[:budget].all() and not row[budget:].any()

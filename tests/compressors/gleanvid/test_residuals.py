@@ -10,10 +10,11 @@ def test_ranks_are_the_dimensions_of_the_kept_tokens_span_after_every_unit():
     _, debiased = clip()
     evidence = SubspaceEvidence(debiased, [3, 0, 2], 1e-4)
     for unit, chosen in ((0, [0, 1, 2]), (1, []), (2, [4, 5])):
-        assert evidence.complement(unit).shape == (12,)
+        complement = evidence.complement(unit)
         if chosen:
             evidence.absorb(torch.tensor(chosen))
-    assert evidence.ranks([3, 0, 2]).tolist() == [3, 3, 5]
+    trace = evidence.trace([3, 0, 2], complement[None].expand(3, -1))
+    assert trace["basis_rank"].tolist() == [3, 3, 5] and not trace["saturated"].any()
 
 
 def noise(units, width):
