@@ -102,6 +102,7 @@ def serve(options: argparse.Namespace) -> None:
     import_later("torch")  # torch is imported with the first model, in the background
     from .server import serving, uploads
 
+    choose_model(options)
     for name in names(options):
         send_key_to(name)
     with uploads.exit_on_signals(), uploads.own_folder():
@@ -115,6 +116,15 @@ def serve(options: argparse.Namespace) -> None:
             choosing.start()
             threading.Thread(target=report_choice, args=[choosing], daemon=True).start()
         page.block_thread()
+
+
+def choose_model(options: argparse.Namespace) -> None:
+    """Replace ``--model auto`` by the model recommended for this machine, and print why."""
+    from .models.offers import recommended
+
+    if options.model == "auto":
+        options.model, reason = recommended(options.device)
+        print(f"* {reason}", flush=True)
 
 
 def drop_variables() -> None:

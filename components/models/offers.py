@@ -12,6 +12,26 @@ from ..jobs.local import BUILT_IN, is_here
 HERE = "in the cache"
 
 
+def recommended(device: str | None = None) -> tuple[str, str]:
+    """Return the model to start with on this machine, and a line that says why.
+
+    It is the largest of ``FIRST_CHOICES`` that fits into the free memory of the GPU with the frames
+    of a clip and their cache; the smallest without a GPU.
+    """
+    import torch
+
+    from gleanvid.models.loading.fit import memory
+
+    there, free_gb, found = memory(device), 0.0, "no GPU"
+    if there.device == "cuda":
+        free_gb = (there.free or 0) / 1e9
+        found = f"{torch.cuda.get_device_name(device)}, {free_gb:.0f} GB free"
+    name = first_choice(free_gb)
+    row = checkpoint(name)
+    facts = [f"{row.weights_gb:.1f} GB", row.licence] if row else []
+    return name, ": ".join([found, ", ".join([name, *facts])])
+
+
 def offers(names: Iterable[str], frames: int, device: str | None = None) -> list[tuple[str, str]]:
     """Return (label, name) of each checkpoint, the recommended one first and too large ones last.
 

@@ -153,6 +153,7 @@ CHECKPOINTS: tuple[Checkpoint, ...] = (
 )
 
 FIRST_CHOICES = (  # (minimum GPU memory in GB, checkpoint to recommend in bfloat16)
+    (80, "Qwen/Qwen3-VL-32B-Instruct"),
     (24, "Qwen/Qwen3-VL-8B-Instruct"),
     (16, "Qwen/Qwen3-VL-4B-Instruct"),
     (8, "Qwen/Qwen3-VL-2B-Instruct"),
