@@ -22,14 +22,14 @@ def recommended(device: str | None = None) -> tuple[str, str]:
 
     from gleanvid.models.loading.fit import memory
 
-    there, free_gb, found = memory(device), 0.0, "no GPU"
+    there, free_gb, found = memory(device), 0.0, "No GPU"
     if there.device == "cuda":
         free_gb = (there.free or 0) / 1e9
         found = f"{torch.cuda.get_device_name(device)}, {free_gb:.0f} GB free"
     name = first_choice(free_gb)
     row = checkpoint(name)
     facts = [f"{row.weights_gb:.1f} GB", row.licence] if row else []
-    return name, ": ".join([found, ", ".join([name, *facts])])
+    return name, f"{found}: start with {', '.join([name, *facts])}"
 
 
 def offers(names: Iterable[str], frames: int, device: str | None = None) -> list[tuple[str, str]]:

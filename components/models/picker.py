@@ -12,6 +12,7 @@ from ..jobs.display import explain, message
 from ..widgets.events import AT_ONCE, PRIVATE, QUEUED, Changes, Values, part, script
 from ..widgets.panel import Page, Panel
 from .choosing import Choosing
+from .offers import recommended
 
 HUB_ADDRESS = "https://huggingface.co/"
 CHECK = "To test a model on this machine: gleanvid check --model ID."
@@ -62,7 +63,8 @@ class ModelPicker(Panel):
     def connect(self, page: Page) -> None:
         self.notice, self.frames = page.outputs.notice, page.inputs.settings["frames"]
         outputs = [self.bar, self.load, self.cancel, self.loaded_at, self.menu, self.notice]
-        opened = self.opener.click(self.on_open, self.frames, [self.fold, self.known], **AT_ONCE)
+        shown = [self.fold, self.known, self.name]
+        opened = self.opener.click(self.on_open, {self.name, self.frames}, shown, **AT_ONCE)
         opened.success(self.on_watch, None, outputs, **QUEUED)
         self.known.input(lambda name: name, self.known, self.name, **AT_ONCE)
         for event in (self.load.click, self.name.submit):
@@ -76,10 +78,15 @@ class ModelPicker(Panel):
         self.cancel.click(self.choosing.cancel, None, None, **AT_ONCE)
         self.close.click(lambda: gr.update(visible=False), None, self.fold, **AT_ONCE)
 
-    def on_open(self, count: int) -> Changes:
-        """Show the panel with the checkpoints that can be loaded."""
-        choices = self.choosing.offers(int(count))
-        return {self.fold: gr.update(visible=True), self.known: gr.update(choices=choices)}
+    def on_open(self, values: Values) -> Changes:
+        """Show the panel: this machine, its checkpoints, and the recommended one to load."""
+        choices = self.choosing.offers(int(values[self.frames]))
+        name, found = recommended(self.choosing.device)
+        return {
+            self.fold: gr.update(visible=True),
+            self.known: gr.update(choices=choices, info=f"{found}. {CHECK}"),
+            self.name: values[self.name] or name,
+        }
 
     def on_load(self, values: Values) -> Iterator[Changes]:
         # The address of a model's page on the hub is as good as its id.

@@ -4,11 +4,14 @@ import gradio as gr
 import pytest
 
 from components import launch
+from components.jobs.engine import Engine
 from components.jobs.local import BUILT_IN, PHOTOS
+from components.models.choosing import Choosing
 from components.server.endpoints import Calls
 from gleanvid.errors import BusyError
 from gleanvid.models.loading.fit import Memory
 from gleanvid.types import ModelError
+from tests.components.fake import FakeBackend
 from tests.components.models.test_choosing import NAME, scarce
 from tests.components.models.test_picker import panel_of
 from tests.local_hub import Repository
@@ -45,16 +48,22 @@ def test_first_model_is_loaded_with_the_options_of_the_command_line(hub, monkeyp
 @pytest.mark.parametrize(
     ("free_gb", "name"), [(84.9, "Qwen3-VL-32B"), (25.2, "Qwen3-VL-8B"), (0, "SmolVLM2-256M")]
 )
-def test_auto_is_the_largest_recommended_model_that_fits(free_gb, name, monkeypatch, capsys):
+def test_largest_recommended_model_that_fits_is_loaded_by_auto_and_offered_on_the_page(
+    free_gb, name, monkeypatch, capsys
+):
     there = Memory("cuda" if free_gb else "cpu", int(free_gb * 10**9), 85 * 10**9)
     monkeypatch.setattr("gleanvid.models.loading.fit.memory", lambda _: there)
     monkeypatch.setattr("torch.cuda.get_device_name", lambda _: "NVIDIA H100")
     options = launch.parse(["--model", "auto"])
     launch.choose_model(options)
     assert name in options.model and options.model in launch.names(options)
-    said = capsys.readouterr().out
-    assert said.startswith(f"* NVIDIA H100, {free_gb:.0f} GB free: " if free_gb else "* no GPU: ")
-    assert f"{options.model}, " in said and said.endswith(" GB, Apache-2.0\n")
+    said = capsys.readouterr().out[2:-1]
+    assert said.startswith(f"NVIDIA H100, {free_gb:.0f} GB free: " if free_gb else "No GPU: ")
+    assert f"{options.model}, " in said and said.endswith(" GB, Apache-2.0")
+    panel = panel_of(Choosing(Engine(FakeBackend())))
+    opened = panel.on_open({panel.name: "", panel.frames: 32})
+    assert opened[panel.name] == options.model and said in opened[panel.known]["info"]
+    assert panel.on_open({panel.name: "a/b", panel.frames: 32})[panel.name] == "a/b"
 
 
 def progress_and_chosen_models(panel, **query):
