@@ -6,7 +6,7 @@
 # Runs with torch, torchvision, transformers, accelerate, timm and numpy alone. At most 8 files in
 # OUT: a JSON file a step (see tools/gpu.py), a trace, a log, and an archive of these. A step that
 # fails or runs out of time is named at the end, and the others run all the same. --dry prints the
-# steps; --device cpu --tiny rehearses them in 3 minutes.
+# steps; --device cpu --tiny rehearses them in a minute.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 OUT=${OUT:-results/gpu}
