@@ -68,6 +68,8 @@ def with_layout(hf_model: Any, processor: Any = None) -> tuple[Any, Layout]:
         own = (
             "; for a model from load_model, pass its hf_model"
             if hasattr(hf_model, "hf_model")
+            else "; pass its module"
+            if hasattr(hf_model, "module")
             else ""
         )
         raise ModelError(f"{type(hf_model).__name__} is not a transformers model{own}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -28,8 +28,9 @@ class Prefilled:
     sections: int
     lead: int = 0
     lead_position: float = 0
-    # [B, P], positions of the kept tokens; only for windowed attention
+    # [B, P] or [3, B, P], positions of the kept tokens
     positions: Tensor | None = None
+    windowed: bool = False  # whether attention windows span positions
 
     @property
     def length(self) -> int:
@@ -43,7 +44,15 @@ class Prefilled:
 
     def present(self, decoded: int) -> Tensor:
         """Return the mask of prompts and decoded tokens, bool [B, P + decoded]; False: padding."""
-        return torch.cat([self.mask, self.mask.new_ones(len(self.mask), decoded)], 1)
+        prompt = self.mask[:, : self.length + min(decoded, 0)]
+        return torch.cat([prompt, prompt.new_ones(len(prompt), max(decoded, 0))], 1)
+
+    def of_rows(self, rows: Tensor) -> Prefilled:
+        """Return the state of the prompts ``rows`` int64 [B']."""
+        rows = rows.to(self.mask.device)
+        positions = None if self.positions is None else self.positions.index_select(-2, rows)
+        next_position = self.next_position[rows]
+        return replace(self, mask=self.mask[rows], next_position=next_position, positions=positions)
 
     def following(self, kwargs: dict[str, Any], past: int, window: int | None) -> dict[str, Any]:
         """Return the language model's arguments ``kwargs`` for tokens that follow the prompt.
@@ -54,13 +63,16 @@ class Prefilled:
         count, new = kwargs["inputs_embeds"].shape[:2]
         positions = self.positions_from(past, new, kwargs["inputs_embeds"].device)
         mask: Any = None
-        if self.positions is not None:
+        if self.sections:
+            positions = positions.expand(3, count, new)
+        if self.positions is not None and past < self.length:  # the cache was cropped
+            again = self.positions[..., past : past + new].to(positions.device)
+            positions = torch.cat([again, positions[..., again.shape[-1] :]], -1)
+        if self.windowed:
             assert window is not None
             mask = window_masks(self, positions, passed_cache(kwargs), window)
         elif self.padded:
             mask = self.present(past + new - self.length).long()
-        if self.sections:
-            positions = positions.expand(3, count, new)
         return kwargs | {"position_ids": positions, "attention_mask": mask}
 
 
@@ -90,8 +102,9 @@ def window_masks(state: Prefilled, positions: Tensor, cache: Any, window: int) -
     """
     assert state.positions is not None
     device, new = positions.device, positions.shape[1]
-    between = state.positions_from(state.length, cached_length(cache) - state.length, device)
-    place = torch.cat([state.positions.to(device), between, positions], 1)
+    past = cached_length(cache)
+    between = state.positions_from(state.length, max(0, past - state.length), device)
+    place = torch.cat([state.positions[:, :past].to(device), between, positions], 1)
     present = state.present(place.shape[1] - state.length).to(device)
     seen = present[:, None] & (place[:, None] <= positions[..., None])
     near = seen & (place[:, None] > positions[..., None] - window)

@@ -11,7 +11,7 @@ from typing import Any
 from gleanvid.models.hooks.arguments import have_pixels, refuse_text_positions
 from gleanvid.models.hooks.decoding import cached_length, passed_cache
 from gleanvid.models.hooks.shortening import PromptHook
-from gleanvid.models.hooks.turns import prompt_in, restored
+from gleanvid.models.hooks.turns import prompt_in, remember, restored
 
 REFUSED = {  # options of generate() that break compression -> the decoding method that each selects
     "prefill_chunk_size": "chunked prefill",
@@ -31,7 +31,6 @@ def watched_generate(hf_model: Any, hook: PromptHook) -> Iterator[None]:
     original = hf_model.generate
     had_own = "generate" in vars(hf_model)
 
-    @functools.wraps(original)
     def generate(*args: Any, **kwargs: Any) -> Any:
         ids = kwargs.get("input_ids", kwargs.get("inputs", args[0] if args else None))
         given = kwargs | {"input_ids": ids}
@@ -50,7 +49,12 @@ def watched_generate(hf_model: Any, hook: PromptHook) -> Iterator[None]:
         finally:
             hook.generate_inputs = {}
 
-    hf_model.generate = generate
+    @functools.wraps(original)
+    def one_at_a_time(*args: Any, **kwargs: Any) -> Any:
+        with hook.lock:
+            return generate(*args, **kwargs)
+
+    hf_model.generate = one_at_a_time
     try:
         yield
     finally:
@@ -67,6 +71,13 @@ def _generate(original: Any, args: tuple[Any, ...], kwargs: dict[str, Any], ids:
     prompt = prompt_in(cache) if cached_length(cache) else None
     if prompt is None:
         return original(*args, **kwargs)
+    if have_pixels(kwargs):
+        raise ValueError(
+            "pixels came with a cache that holds a video: pass a later turn without pixels and "
+            "grids, and a new video without the cache"
+        )
+    prompt = prompt.of_rows(kwargs, ids)
+    remember(cache, prompt)
     shorter = prompt.shortened({n: v for n, v in kwargs.items() if n != "inputs"}, ids)
     if ids is None or shorter.get("input_ids") is kwargs.get("input_ids"):
         return original(*args, **(kwargs | shorter))

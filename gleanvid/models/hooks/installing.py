@@ -98,6 +98,7 @@ def installed(hf_model: Any, hook: PromptHook) -> Iterator[None]:
     layout, language_model = hook.layout, hook.layout.language_model
     with ExitStack() as stack:
         stack.enter_context(eager())
+        stack.enter_context(_one_call_at_a_time(hf_model, hook))
         stack.enter_context(watched_generate(hf_model, hook))
         stack.enter_context(translated_labels(hf_model, hook.labels_left))
         for module, function in (
@@ -113,6 +114,23 @@ def installed(hf_model: Any, hook: PromptHook) -> Iterator[None]:
             stack.enter_context(hook.collector.collecting())
         if hook.layers.stages:
             stack.enter_context(hook.layers.installed(layout.language_model))
+        yield
+
+
+@contextmanager
+def _one_call_at_a_time(hf_model: Any, hook: PromptHook) -> Iterator[None]:
+    """Let a second thread that calls the model wait: a prompt's state belongs to one call."""
+
+    def enter(module: nn.Module, args: tuple[Any, ...]) -> None:
+        hook.lock.acquire()
+
+    def leave(module: nn.Module, args: tuple[Any, ...], output: Any) -> None:
+        hook.lock.release()
+
+    with (
+        hf_model.register_forward_pre_hook(enter, prepend=True),
+        hf_model.register_forward_hook(leave, always_call=True),
+    ):
         yield
 
 

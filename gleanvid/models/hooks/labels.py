@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from torch import Tensor
+from torch.nn.functional import pad
 
 from gleanvid.models.hooks.prefill import Prefill
 
@@ -33,7 +34,7 @@ def check_logits(logits_to_keep: int | None, length: int, prefill: Prefill) -> N
     ):
         raise ValueError(
             f"logits_to_keep={last}: some of the last {last} tokens are dropped; take all "
-            "logits, and look the columns up in record.prompt_keep"
+            "logits, and look the columns up in record.prompt_keep; for generate(), pad left"
         )
 
 
@@ -50,6 +51,10 @@ def translated_labels(hf_model: Any, left: Callable[[Tensor, int], Tensor]) -> I
 
     @functools.wraps(original)
     def loss_function(logits: Tensor, labels: Tensor, *args: Any, **kwargs: Any) -> Any:
+        shifted = kwargs.get("shift_labels")
+        if shifted is not None:  # the label of a token stands one column before it
+            whole = left(pad(shifted, (1, 0), value=-100)[:, :-1], logits.shape[1])
+            kwargs["shift_labels"] = pad(whole, (0, 1), value=-100)[:, 1:]
         return original(logits, left(labels, logits.shape[1]), *args, **kwargs)
 
     before = vars(hf_model).get("_loss_function")

@@ -100,7 +100,10 @@ class Layout:
         """Return bool [B, L]: which tokens of the prompts are video placeholders."""
         if self.frames is not None:
             if input_ids is None:
-                raise ValueError("this model was called without input_ids, which tell its frames")
+                raise ValueError(
+                    "this model needs input_ids, from which its frames are told from images: pass "
+                    "them in place of inputs_embeds"
+                )
             return self.frames(input_ids).columns
         if input_ids is not None:
             return input_ids == self.video_token_id

@@ -12,6 +12,23 @@ from torch.nn.functional import pad
 from gleanvid.models.hooks.sequence import Plan
 
 
+def refuse_other_masks(mask: Any, present: Tensor) -> None:
+    """Refuse a 4-D mask of the caller that is more than causal: it would be read as padding.
+
+    ``present`` bool [B, L]: which tokens the last query sees.
+    """
+    if not isinstance(mask, Tensor) or mask.ndim != 4:
+        return
+    length = present.shape[1]
+    seen = (mask if mask.dtype == torch.bool else mask == 0)[..., :length].to(present.device)
+    causal = present[:, None, None] & present.new_ones(length, length).tril()
+    if bool(((seen != causal) & present[:, None, :, None]).any()):
+        raise ValueError(
+            "an attention mask [B, 1, L, L] that is not causal cannot be compressed: pass one of "
+            "padding, [B, L]"
+        )
+
+
 def narrowed_mask(mask: Any, plan: Plan, entered: int, prefilling: bool, static: bool) -> Any:
     """Return the attention mask of the tokens of ``plan``, cut from the ``mask`` of all tokens.
 

@@ -8,6 +8,7 @@ positions are final at that call, so the hook removes tokens there.
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 from weakref import WeakSet
 
@@ -26,7 +27,7 @@ from gleanvid.models.hooks.decoding import Prefilled, cached_length, passed_cach
 from gleanvid.models.hooks.labels import check_logits, refuse_indices
 from gleanvid.models.hooks.layers import LayerHooks
 from gleanvid.models.hooks.layout import Layout
-from gleanvid.models.hooks.masks import cut_masks
+from gleanvid.models.hooks.masks import cut_masks, refuse_other_masks
 from gleanvid.models.hooks.prefill import Prefill
 from gleanvid.models.hooks.sequence import (
     Plan,
@@ -60,6 +61,7 @@ class PromptHook:
         # Whether later calls continue the prompt; if so, the hook always sets their positions.
         self.goes_on = False
         self.saw_pixels = False
+        self.lock = threading.RLock()
         self.caches: WeakSet[Any] = WeakSet()  # those that hold a compressed prompt
         self.logits_to_keep: Any = None  # argument of the running call of the whole model
         self._core_inputs: Kwargs = {}
@@ -89,15 +91,12 @@ class PromptHook:
             return None
         single_step = past > 0 and embeds.shape[1] == 1
         visual = None if single_step else self._visual(inputs)
-        if (
-            visual is not None
-            and bool(visual.any())
-            and not images_alone(inputs, self.generate_inputs)
-        ):
+        if visual is not None and bool(visual.any()):
             if past:
                 raise ValueError(
                     "video tokens on top of a filled cache cannot be compressed: chunked prefill, "
-                    "assisted decoding and re-sent prompts are not supported; pass only new text"
+                    "assisted decoding and re-sent prompts are not supported; pass only new text, "
+                    "or a prompt with a video at once and without the cache"
                 )
             shorter = self._prefill(kwargs, visual.to(embeds.device), inputs)
             self._remember(cache)
@@ -139,6 +138,11 @@ class PromptHook:
             self.layers.reset()
             return
         self.caches.add(cache)
+        if self.layers.stages and cached_length(cache) < prompt.mask.shape[1]:
+            raise ValueError(
+                "a cache that was cropped into its prompt cannot be continued with a method that "
+                "drops tokens inside the language model"
+            )
         self.prefilled = prompt.prefilled
         self.layers.resume(prompt.plans, prompt.entered)
 
@@ -148,8 +152,14 @@ class PromptHook:
         if encoded and own and passed_cache(kwargs) is not None:
             encoded.clear()
 
-    def _visual(self, inputs: Kwargs) -> Tensor:
-        return self.layout.visual_columns(inputs.get("input_ids"), inputs.get("inputs_embeds"))
+    def _visual(self, inputs: Kwargs) -> Tensor | None:
+        """Return bool [B, L], which tokens are those of videos; None without a video."""
+        ids, sources = inputs.get("input_ids"), (inputs, self.generate_inputs)
+        if images_alone(*sources):
+            return None
+        if ids is None and self.layout.frames is not None and not any(map(have_pixels, sources)):
+            return None
+        return self.layout.visual_columns(ids, inputs.get("inputs_embeds"))
 
     def _prefill(self, kwargs: Kwargs, visual: Tensor, inputs: Kwargs) -> Kwargs:
         given = {name: value for name, value in inputs.items() if value is not None}
@@ -167,6 +177,8 @@ class PromptHook:
         self.signals |= self.collector.take(grids, given.get("input_ids"))
         present = present_columns(kwargs.get("attention_mask"), count, length, embeds.device)
         positions = expand_positions(kwargs.get("position_ids"), count, length, embeds.device)
+        if not self.layout.masked:
+            refuse_other_masks(kwargs.get("attention_mask"), present)
         refuse_packed(positions, present)
         records = self._compress(embeds, present, spans)
         plan = plan_prompt(present, spans, records)
@@ -185,14 +197,18 @@ class PromptHook:
             plan.padded,
             sections.amax(0).masked_fill(~present, 0).amax(1) + 1,
             len(positions) if positions.ndim == 3 else 0,
-            positions=plan.gather(positions) if self.layout.windows else None,
+            positions=torch.stack([plan.gather(section) for section in sections])
+            if positions.ndim == 3
+            else plan.gather(positions),
+            windowed=self.layout.windows,
         )
         if whole:
             self.prefilled = self.prefilled if self.goes_on else None
         if not whole or self.layers.stages:
             columns, mask = (None, present) if whole else (plan.index, plan.mask)
             inside = self.layers.plans, self.layers.entered
-            self._entering = CachedPrompt(self.prefilled, columns, mask, length, *inside)
+            ids = inputs.get("input_ids")
+            self._entering = CachedPrompt(self.prefilled, columns, mask, length, *inside, ids)
         if whole:
             return kwargs
         self._left = (plan, length)

@@ -9,7 +9,7 @@ continued correctly too.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -34,6 +34,7 @@ class CachedPrompt:
         length: L.
         plans: layer of a stage inside the language model -> the tokens left after it.
         entered: int64 [B, P], place of each token among those that entered layer 0.
+        ids: int64 [B, L]; None if the prompt came as embeddings.
     """
 
     prefilled: Prefilled | None
@@ -42,6 +43,39 @@ class CachedPrompt:
     length: int
     plans: dict[int, Plan]
     entered: Tensor
+    ids: Tensor | None = None
+
+    def of_rows(self, inputs: Mapping[str, Any], ids: Tensor | None) -> CachedPrompt:
+        """Return the prompts with which conversations begin, if these are rows of the cache's.
+
+        A cache may have been reordered, or some of its rows selected. ``inputs`` and ``ids``: see
+        :meth:`shortened`. Raises ``ValueError`` if a conversation begins with another prompt.
+        """
+        if ids is None or self.ids is None or not self._are_whole(inputs, ids):
+            return self
+        first, known = ids[:, : self.length], self.ids.to(ids.device)
+        if torch.equal(first, known):
+            return self
+        same = (first[:, None] == known).all(-1)
+        if not bool(same.any(1).all()) or self.plans:
+            raise ValueError(
+                "the ids do not begin with the prompts in the cache, row by row: pass those of the "
+                "turns before, with the same padding, and the new ones"
+            )
+        rows = same.int().argmax(1)
+        return replace(
+            self,
+            prefilled=None if self.prefilled is None else self.prefilled.of_rows(rows),
+            columns=None if self.columns is None else self.columns[rows.to(self.columns.device)],
+            mask=self.mask[rows.to(self.mask.device)],
+            entered=self.entered[rows.to(self.entered.device)],
+            ids=known[rows],
+        )
+
+    def _are_whole(self, inputs: Mapping[str, Any], whole: Tensor) -> bool:
+        """Whether ``whole`` [B, n, ...] is the conversation, not only its new tokens."""
+        seen = inputs.get("attention_mask")
+        return whole.shape[1] >= self.length and (seen is None or seen.shape[1] == whole.shape[1])
 
     def shortened(self, inputs: Mapping[str, Any], ids: Tensor | None) -> dict[str, Any]:
         """Return arguments of ``generate()`` that hold a whole conversation, as the cache counts.
@@ -91,7 +125,7 @@ class _OutsideBlock:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         raise ModelError(
             "this cache holds a compressed prompt, so positions would be wrong here: continue it "
-            "inside `with gleanvid.compressing(...)`"
+            "inside `with gleanvid.compressing(...)` with a compressor"
         )
 
 

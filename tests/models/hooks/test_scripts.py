@@ -3,26 +3,18 @@
 Each test compares with the prompt whose dropped tokens are masked, at every step.
 """
 
+import sys
+import threading
 from contextlib import contextmanager
-from copy import deepcopy
 
 import pytest
 import torch
-from transformers import DynamicCache, StaticCache
 
 from gleanvid.evaluation.check.reference import original_positions
 from gleanvid.models import compressing, load_model
 from gleanvid.types import ModelError
 from tests.models.conftest import FAMILIES
-from tests.models.oracle import (
-    QUESTIONS,
-    EveryNth,
-    generate,
-    kept_columns,
-    masked_logits,
-    model_inputs,
-    unlike_videos,
-)
+from tests.models.oracle import QUESTIONS, EveryNth, generate, model_inputs, unlike_videos
 from tests.models.tiny import noise_video
 
 QUARTER = EveryNth(0.25)
@@ -94,72 +86,6 @@ def test_block_runs_a_stale_compiled_model_uncompiled(qwen3):
     finally:
         lm.norm._compiled_call_impl = None
         torch._dynamo.reset()
-
-
-def second_turn(adapter, inputs, cache, output, **more):
-    """Ask again with the whole conversation, as a chat script does."""
-    ids = torch.cat([output.sequences, NEW_IDS], 1)
-    more["attention_mask"] = torch.ones_like(ids)
-    if "mm_token_type_ids" in inputs:
-        width = ids.shape[1] - inputs["input_ids"].shape[1]
-        more["mm_token_type_ids"] = torch.nn.functional.pad(inputs["mm_token_type_ids"], (0, width))
-    return ids, generate(adapter, {"input_ids": ids, "past_key_values": cache, **more}, 2)
-
-
-@scripted
-def test_second_turn_with_all_ids_reads_only_the_new_ones(adapter):
-    inputs = model_inputs(adapter, QUESTIONS[:1])
-    cache, other = (DynamicCache(config=adapter.text_config) for _ in range(2))
-    with compressing(adapter.hf_model, QUARTER) as record:
-        first = generate(adapter, {**inputs, "past_key_values": cache}, 3)
-        kept = kept_columns(adapter, inputs, [record.compression])
-        branch = deepcopy(cache)
-        # another prompt between the turns must not disturb the first one's
-        generate(adapter, {**model_inputs(adapter, QUESTIONS[1:]), "past_key_values": other}, 2)
-        ids, again = second_turn(adapter, inputs, cache, first)
-        _, copied = second_turn(adapter, inputs, branch, first)
-    length = inputs["input_ids"].shape[1]
-    assert torch.equal(again.sequences[:, : ids.shape[1]], ids)
-    _, expected = masked_logits(adapter.hf_model, inputs, kept, ids[:, length:])
-    torch.testing.assert_close(again.logits[0], expected[:, -1], atol=1e-4, rtol=0)
-    torch.testing.assert_close(copied.logits[0], expected[:, -1], atol=1e-4, rtol=0)
-
-
-@scripted
-def test_cache_of_a_compressed_prompt_goes_on_in_another_block_and_is_refused_outside(adapter):
-    inputs = model_inputs(adapter, QUESTIONS[:1])
-    cache = DynamicCache(config=adapter.text_config)
-    with compressing(adapter.hf_model, QUARTER) as record:
-        first = generate(adapter, {**inputs, "past_key_values": cache}, 3)
-    with pytest.raises(ModelError, match=r"cache holds a compressed prompt.*compressing"):
-        second_turn(adapter, inputs, cache, first)
-    with compressing(adapter.hf_model, QUARTER):
-        ids, again = second_turn(adapter, inputs, cache, first)
-    kept = kept_columns(adapter, inputs, [record.compression])
-    _, expected = masked_logits(
-        adapter.hf_model, inputs, kept, ids[:, inputs["input_ids"].shape[1] :]
-    )
-    torch.testing.assert_close(again.logits[0], expected[:, -1], atol=1e-4, rtol=0)
-
-
-def test_cache_that_was_reset_reads_another_prompt_whole(qwen3):
-    first, second = (model_inputs(qwen3, [question]) for question in QUESTIONS)
-    cache = StaticCache(config=qwen3.text_config, max_cache_len=256)
-    with compressing(qwen3.hf_model, QUARTER):
-        expected = generate(qwen3, second, 2).logits
-        generate(qwen3, {**first, "past_key_values": cache}, 2)
-        cache.reset()
-        found = generate(qwen3, {**second, "past_key_values": cache}, 2).logits
-    torch.testing.assert_close(found, expected, atol=1e-4, rtol=0)
-
-
-def test_ids_of_part_of_the_conversation_are_refused(qwen3):
-    inputs = model_inputs(qwen3, QUESTIONS[:1])
-    cache = DynamicCache(config=qwen3.text_config)
-    with compressing(qwen3.hf_model, QUARTER):
-        generate(qwen3, {**inputs, "past_key_values": cache}, 2)
-        with pytest.raises(ValueError, match="pass the ids of the whole conversation"):
-            generate(qwen3, {"input_ids": NEW_IDS, "past_key_values": cache}, 2)
 
 
 @scripted
@@ -283,3 +209,57 @@ def test_generate_without_the_kinds_of_tokens_is_refused_where_positions_need_th
             generate(adapter, model_inputs(adapter, QUESTIONS[:1]), 2)
         else:
             generate(adapter, inputs, 2)
+
+
+@scripted
+def test_mask_that_is_more_than_causal_is_refused(adapter):
+    if adapter.layout.masked:
+        pytest.skip("this family makes such masks itself")
+    inputs = model_inputs(adapter, QUESTIONS[:1])
+    length = inputs["input_ids"].shape[1]
+    causal = torch.ones(length, length, dtype=torch.bool).tril()
+    near = causal & ~causal.tril(-length // 2)
+    positions = original_positions(adapter.hf_model, inputs)
+    with compressing(adapter.hf_model, QUARTER):
+        expected = adapter.hf_model(**inputs, position_ids=positions).logits
+        given = {**inputs, "attention_mask": causal[None, None], "position_ids": positions}
+        found = adapter.hf_model(**given, use_cache=False).logits
+        torch.testing.assert_close(found, expected, atol=1e-5, rtol=0)
+        with pytest.raises(ValueError, match="not causal"):
+            adapter.hf_model(**given | {"attention_mask": near[None, None]}, use_cache=False)
+
+
+def test_shifted_labels_give_the_loss_of_the_labels(qwen3):
+    inputs = model_inputs(qwen3, QUESTIONS[:1])
+    ids = inputs["input_ids"]
+    labels = ids.masked_fill(ids == qwen3.layout.video_token_id, -100)
+    shifted = torch.nn.functional.pad(labels, (0, 1), value=-100)[:, 1:]
+    with compressing(qwen3.hf_model, QUARTER):
+        expected = qwen3.hf_model(**inputs, labels=labels).loss
+        found = qwen3.hf_model(**inputs, labels=labels, shift_labels=shifted).loss
+    torch.testing.assert_close(found, expected)
+
+
+def test_threads_in_one_block_take_turns(qwen3):
+    asked = [model_inputs(qwen3, [question]) for question in QUESTIONS]
+    found = {}
+    interval = sys.getswitchinterval()
+    with compressing(qwen3.hf_model, QUARTER):
+        expected = [generate(qwen3, inputs, 3).logits for inputs in asked]
+        work = [
+            threading.Thread(target=lambda n=n: found.update({n: generate(qwen3, asked[n], 3)}))
+            for n in (0, 1)
+        ]
+        sys.setswitchinterval(1e-5)
+        try:
+            for thread in work:
+                thread.start()
+            for thread in work:
+                thread.join()
+        finally:
+            sys.setswitchinterval(interval)
+        with pytest.raises(ValueError, match="prompt_keep"):  # a call that fails lets others in
+            qwen3.hf_model(**asked[0], logits_to_keep=torch.tensor([1]))
+    assert not any(hook for hook in qwen3.hf_model._forward_hooks.values())
+    for n in (0, 1):
+        torch.testing.assert_close(found[n].logits, expected[n])
