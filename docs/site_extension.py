@@ -50,7 +50,7 @@ class Command(SphinxDirective):
 def output_of(line: str) -> str:
     """Run a command; return its output. ``gleanvid`` runs in this process: torch is loaded."""
     if ".py" in line and line.startswith("gleanvid "):  # a plug-in would stay for other pages
-        program = f"PYTHONPATH={ROOT} {sys.executable} -m gleanvid.cli"
+        program = f"PYTHONPATH={ROOT} {sys.executable} -m gleanvid"
         line = line.replace("gleanvid", program, 1)
     if not line.startswith("gleanvid "):
         return subprocess.run(
