@@ -14,7 +14,16 @@ from gleanvid.evaluation.check.reference import original_positions
 from gleanvid.models import compressing, load_model
 from gleanvid.types import ModelError
 from tests.models.conftest import FAMILIES
-from tests.models.oracle import QUESTIONS, EveryNth, generate, model_inputs, unlike_videos
+from tests.models.oracle import (
+    QUESTIONS,
+    EveryNth,
+    generate,
+    kept_columns,
+    masked_logits,
+    model_inputs,
+    read_while_decoding,
+    unlike_videos,
+)
 from tests.models.tiny import noise_video
 
 QUARTER = EveryNth(0.25)
@@ -263,3 +272,17 @@ def test_threads_in_one_block_take_turns(qwen3):
     assert not any(hook for hook in qwen3.hf_model._forward_hooks.values())
     for n in (0, 1):
         torch.testing.assert_close(found[n].logits, expected[n])
+
+
+@scripted
+def test_block_under_autocast_agrees_with_the_masked_prompt(adapter):
+    inputs = model_inputs(adapter, QUESTIONS[:1])
+    with torch.autocast("cpu", torch.bfloat16), torch.inference_mode():
+        with compressing(adapter.hf_model, QUARTER) as record:
+            output = generate(adapter, inputs, 3)
+        kept = kept_columns(adapter, inputs, [record.compression])
+        steps = read_while_decoding(output, inputs)
+        _, expected = masked_logits(adapter.hf_model, inputs, kept, steps)
+        _, whole = masked_logits(adapter.hf_model, inputs, inputs["attention_mask"].bool(), steps)
+    found = torch.stack(output.logits, 1)
+    assert (found - expected).abs().mean() < 0.1 * (found - whole).abs().mean()
