@@ -77,18 +77,15 @@ def shortened(
 ) -> Kwargs:
     """Return the language model's arguments for the shorter prompt.
 
-    Kept tokens keep their positions in the uncompressed prompt. A mask [B, P] is passed even if it
-    is all ones: without one, transformers reads gaps in positions as borders of packed sequences
-    when it makes masks. FlashAttention reads the positions again in every layer, see
+    Kept tokens keep their ``positions`` [(3,) B, P] in the uncompressed prompt. A mask [B, P] is
+    passed even if it is all ones: without one, transformers reads gaps in positions as borders of
+    packed sequences when it makes masks. FlashAttention reads the positions in every layer, see
     ``hooks.positions_stay_out``.
     """
     shorter = dict(kwargs)
     shorter["inputs_embeds"] = reduce_rows(kwargs["inputs_embeds"], plan, spans, records)
     shorter["attention_mask"] = plan.mask.long()
-    if positions.ndim == 3:
-        shorter["position_ids"] = torch.stack([plan.gather(section) for section in positions])
-    else:
-        shorter["position_ids"] = plan.gather(positions)
+    shorter["position_ids"] = positions
     if kwargs.get("per_layer_inputs") is not None:
         shorter["per_layer_inputs"] = plan.gather(kwargs["per_layer_inputs"])
     levels, visual = kwargs.get("deepstack_visual_embeds"), kwargs.get("visual_pos_masks")

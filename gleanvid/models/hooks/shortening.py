@@ -192,14 +192,14 @@ class PromptHook:
         entering = (spans, present) if whole else (plan.spans, plan.mask)
         self.layers.begin(*entering, self.prefill.stages.get(0))
         sections = positions if positions.ndim == 3 else positions[None]
+        kept = torch.stack([plan.gather(section) for section in sections])
+        kept = kept if positions.ndim == 3 else kept[0]
         self.prefilled = Prefilled(
             plan.mask,
             plan.padded,
             sections.amax(0).masked_fill(~present, 0).amax(1) + 1,
             len(positions) if positions.ndim == 3 else 0,
-            positions=torch.stack([plan.gather(section) for section in sections])
-            if positions.ndim == 3
-            else plan.gather(positions),
+            positions=kept,
             windowed=self.layout.windows,
         )
         if whole:
@@ -212,7 +212,7 @@ class PromptHook:
         if whole:
             return kwargs
         self._left = (plan, length)
-        shorter = shortened(kwargs, positions, plan, spans, records)
+        shorter = shortened(kwargs, kept, plan, spans, records)
         static = getattr(passed_cache(kwargs), "is_compileable", False)
         if self.layout.windows and static:
             raise ValueError("the attention windows of this model do not fit into a static cache")
