@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from statistics import fmean
@@ -17,11 +17,12 @@ RESULTS = Path(__file__).parents[1] / "results"
 FOLDERS = {"glimpse-hard": "160 px", "glimpse-hard-96": "96 px"}
 RATIOS = (0.25, 0.15, 0.1, 0.05)
 _MEAN = "macro of hard kinds"
-_LEAD = f"gleanvid_minus {_MEAN}"
 _NAMES = {  # label in results.json -> name in the tables
     "Ablation (selection lrs)": "LRS alone",
     "Ablation (selection scs)": "SCS alone",
     "Ablation (selection pairwise)": "Pairwise distances",
+    "Ablation (first_unit centred)": "GleanVID, first unit centred",
+    "Soft GleanVID (first_unit norm)": "Soft GleanVID, first unit as in the paper",
 }
 _WITHOUT_COLLISIONS = ("V-CAST", "Uniform", "Random", "VidCom2", "DivPrune", "FLoC")
 
@@ -40,15 +41,17 @@ def row_of(folder: str, label: str, ratio: float) -> dict[str, Any]:
     return next(row for row in found if row["retention_ratio"] == ratio)
 
 
-def compared() -> list[tuple[str, Row, float]]:
-    """Return (folder, row, p) of every comparison with GleanVID by the mean over hard kinds.
+def compared(
+    folders: Iterable[str] = tuple(FOLDERS), reference: str = "gleanvid"
+) -> list[tuple[str, Row, float]]:
+    """Return (folder, row, p) of every comparison with a method by the mean over hard kinds.
 
-    One Holm correction covers the rows of both folders.
+    One Holm correction covers the rows of all folders.
     """
-    p_raw = f"p_gleanvid_clips {_MEAN}"
+    p_raw = f"p_{reference}_clips {_MEAN}"
     found = [
         (folder, row)
-        for folder in FOLDERS
+        for folder in folders
         for row in rows(folder)
         if row.get(p_raw) is not None and row["failed"] < row["questions"]
     ]
@@ -56,20 +59,26 @@ def compared() -> list[tuple[str, Row, float]]:
     return [(folder, row, p) for (folder, row), p in zip(found, ps, strict=True)]
 
 
-def standing() -> str:
-    """Return a table of GleanVID minus each method in points; bold where p < 0.05."""
+def standing(
+    folders: Mapping[str, str] = FOLDERS, reference: str = "gleanvid", title: str = "GleanVID"
+) -> str:
+    """Return a table of one method minus each other in points; bold where p < 0.05.
+
+    ``folders``: folder in ``results/`` -> size of its clips.
+    """
+    lead = f"{reference}_minus {_MEAN}"
     cells: dict[str, dict[tuple[str, float], str]] = {}
-    for folder, row, p in compared():
+    for folder, row, p in compared(folders, reference):
         mark = "**" if p < 0.05 else ""
         own = cells.setdefault(row["label"], {})
-        own[folder, row["retention_ratio"]] = f"{mark}{100 * row[_LEAD]:+.1f}{mark}"
-    places = [(folder, ratio) for folder in FOLDERS for ratio in RATIOS]
-    heads = [f"{FOLDERS[folder]}, {100 * ratio:g} %" for folder, ratio in places]
+        own[folder, row["retention_ratio"]] = f"{mark}{100 * row[lead]:+.1f}{mark}"
+    places = [(folder, ratio) for folder in folders for ratio in RATIOS]
+    heads = [f"{folders[folder]}, {100 * ratio:g} %" for folder, ratio in places]
     lines = [
         [_NAMES.get(label, label), *(own.get(place, "refused") for place in places)]
         for label, own in cells.items()
     ]
-    return markdown_table(["GleanVID minus", *heads], lines)
+    return markdown_table([f"{title} minus", *heads], lines)
 
 
 def collisions() -> str:

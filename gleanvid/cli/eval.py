@@ -47,6 +47,11 @@ def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
         "macro, 'macro without count' or 'macro of hard kinds'",
     )
     parser.add_argument(
+        "--reference",
+        default="gleanvid",
+        help="method of --compressor that the tables compare all others with (default: gleanvid)",
+    )
+    parser.add_argument(
         "--out", required=True, help="output folder for answers, tables and figures"
     )
     parser.add_argument(
@@ -75,7 +80,10 @@ def _eval(options: argparse.Namespace) -> int:
     benchmark = _benchmark(options)
     frames = benchmark.num_frames if options.num_frames is None else options.num_frames
     ratios = shared.ratios(options.retention_ratio)
-    setups = grid(shared.names_of(options.compressor), ratios, frames)
+    names = shared.names_of(options.compressor)
+    setups = grid(names, ratios, frames)
+    if options.reference not in ("gleanvid", *names):
+        raise ValueError(f"reference={options.reference!r} must be one of {', '.join(names)}")
     benchmark = benchmark.for_frames(frames)
     ways = tuple(options.how.split(",")) if options.how else (benchmark.how,)
     check_ways(benchmark, ways)
@@ -110,7 +118,7 @@ def _eval(options: argparse.Namespace) -> int:
     facts = {"command": command, **model, **named, **settings, **machine}
     try:
         asked = (benchmark, items, setups, rows, ways)
-        found = publish(folder, *asked, facts, options.format, options.endpoint)
+        found = publish(folder, *asked, facts, options.format, options.endpoint, options.reference)
     except OSError as error:
         raise ValueError(
             f"the results could not be written ({error}); every answer is kept in {folder}: free "

@@ -95,6 +95,7 @@ def test_eval_refuses_a_folder_with_answers_of_another_model_or_seed(model, tmp_
         (("--retention-ratio", "0.5,2"), "retention_ratio=2.0 must be in (0, 1]"),
         (("--retention-ratio", "half"), "retention_ratio='half' must be numbers in (0, 1]"),
         (("--how", "letter"), "how='letter' must be one of likelihood, text"),
+        (("--reference", "uniform"), "reference='uniform' must be one of gleanvid"),
         (("--limit", "0"), "limit=0 must be at least 1"),
         (("--num-frames", "0"), "num_frames=0 must be at least 1"),
     ],

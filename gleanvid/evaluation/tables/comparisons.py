@@ -1,4 +1,6 @@
-"""Tables and sentences that compare GleanVID with other methods and with its own variants.
+"""Tables and sentences that compare one method, the reference, with all others.
+
+The reference is GleanVID, or another method named for the evaluation.
 
 p values come from the sign-flip test by clip (:func:`.statistics.sign_flip`). They are adjusted
 together for all comparisons in one results file ("page").
@@ -19,8 +21,15 @@ _SIDES = ("ahead of", "not told apart from", "behind")
 Adjusted = Mapping[tuple[str, str], float]  # adjusted p by (response mode, ``Setup.key``)
 
 
-def paired_table(results: Sequence[Result], adjusted: Adjusted, endpoint: str = ACCURACY) -> str:
-    """Return a Markdown table of GleanVID's accuracy minus that of every other method.
+def paired_table(
+    results: Sequence[Result],
+    adjusted: Adjusted,
+    endpoint: str = ACCURACY,
+    reference: str = "GleanVID",
+) -> str:
+    """Return a Markdown table of the reference's accuracy minus that of every other method.
+
+    ``reference``: its title.
 
     The sentences of :func:`standing` follow it. Differences are in percentage points. The columns
     "p" and "Holm" are the p values, raw and adjusted, of the sign-flip test on the average
@@ -30,7 +39,7 @@ def paired_table(results: Sequence[Result], adjusted: Adjusted, endpoint: str = 
     if not pairs:
         return ""
     macros = list(pairs[0][1].macro)
-    heads = ["GleanVID against", "kept", "frames", "points", "95 %, clips"]
+    heads = [f"{reference} against", "kept", "frames", "points", "95 %, clips"]
     heads += [head for name in macros for head in (f"{name}, points", "95 %, clips")]
     rows = []
     for result, pair in pairs:
@@ -40,7 +49,7 @@ def paired_table(results: Sequence[Result], adjusted: Adjusted, endpoint: str = 
         rows.append([*row, p_value(pair.at(endpoint)[1]), p_value(adjusted[_place(result)])])
     about = "p" if endpoint == ACCURACY else f"p, {endpoint}"
     table = markdown_table([*heads, about, "Holm"], rows)
-    return table + "\n" + standing(results, adjusted, endpoint)
+    return table + "\n" + standing(results, adjusted, endpoint, reference)
 
 
 def holm_of_page(results: Sequence[Result], endpoint: str = ACCURACY) -> Adjusted:
@@ -57,8 +66,13 @@ def _place(result: Result) -> tuple[str, str]:
     return result.how, result.setup.key
 
 
-def standing(results: Sequence[Result], adjusted: Adjusted, endpoint: str = ACCURACY) -> str:
-    """Return a Markdown list of methods GleanVID is ahead of, not told apart from, or behind.
+def standing(
+    results: Sequence[Result],
+    adjusted: Adjusted,
+    endpoint: str = ACCURACY,
+    reference: str = "GleanVID",
+) -> str:
+    """Return a Markdown list of methods the reference is ahead of, not told apart from, or behind.
 
     There is one line for each retention ratio and number of frames.
     """
@@ -74,16 +88,16 @@ def standing(results: Sequence[Result], adjusted: Adjusted, endpoint: str = ACCU
     lines = [f"- {place}: {sentence(sides)}." for place, sides in found.items()]
     of = "" if endpoint == ACCURACY else f"{endpoint}, "
     about = (
-        f"GleanVID by ratio ({of}sign-flip by clip, Holm over all comparisons of this page, "
+        f"{reference} by ratio ({of}sign-flip by clip, Holm over all comparisons of this page, "
         f"p < {_LEVEL:g}; points with 95 % intervals by clip, not adjusted):"
     )
     return about + "\n\n" + "\n".join(lines) + "\n" if lines else ""
 
 
 def side(difference: float, p: float) -> str:
-    """Return "ahead of", "not told apart from" or "behind" for GleanVID against a method.
+    """Return "ahead of", "not told apart from" or "behind" for the reference against a method.
 
-    ``difference``: GleanVID's accuracy minus the method's; ``p``: its adjusted p value.
+    ``difference``: the reference's accuracy minus the method's; ``p``: its adjusted p value.
     """
     if p >= _LEVEL:
         return _SIDES[1]

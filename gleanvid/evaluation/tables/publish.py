@@ -9,6 +9,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
+from gleanvid.compressors import method_from
 from gleanvid.compressors.full_tokens import FullTokens
 from gleanvid.evaluation.benchmarks.base import Benchmark, Item
 from gleanvid.evaluation.files import csv_text, whole_file, write_whole
@@ -21,7 +22,7 @@ from gleanvid.evaluation.tables.result_tables import (
     relevance_table,
 )
 from gleanvid.evaluation.tables.statistics import Estimate
-from gleanvid.evaluation.tables.summary import Result, Rows, results
+from gleanvid.evaluation.tables.summary import REFERENCE, Result, Rows, results
 from gleanvid.plots.accuracy import Point, group_figure, retention_figure
 
 Cell = str | float | None
@@ -56,13 +57,16 @@ def publish(
     facts: Mapping[str, Any],
     kind: str = "png",
     endpoint: str = ACCURACY,
+    reference: str = REFERENCE,
 ) -> list[Result]:
     """Write ``results.csv``, ``results.json``, ``table.md`` and figures; return the results.
 
     ``kind``: the figures' format, "png", "pdf" or "svg". ``endpoint``: the average by which tests
     compare methods, "accuracy" or the name of a macro-average (:func:`macros_of`).
+    ``reference``: the method that the others are compared with.
     """
-    found = results(benchmark, items, setups, rows, ways)
+    found = results(benchmark, items, setups, rows, ways, reference)
+    title = Setup(method_from(reference), 1).title
     adjusted = holm_of_page(found, endpoint)
     parts = [_heading(benchmark, items, facts)]
     ways = list(dict.fromkeys(result.how for result in found))
@@ -70,10 +74,11 @@ def publish(
         if len(ways) > 1:
             parts.append(f"## By {how}")
         those = [result for result in found if result.how == how]
-        parts += [main_table(those), paired_table(those, adjusted, endpoint)]
+        parts += [main_table(those), paired_table(those, adjusted, endpoint, title)]
         parts += [evidence_table(those), relevance_table(those), group_table(those)]
     parts.append(NOTES)
-    write(folder, facts, found, "\n".join(part.rstrip() + "\n" for part in parts if part))
+    text = "\n".join(part.rstrip() + "\n" for part in parts if part)
+    write(folder, facts, found, text, reference)
     draw(folder, [result for result in found if result.how == ways[0]], facts, kind)
     return found
 
@@ -136,7 +141,7 @@ def _heading(benchmark: Benchmark, items: Sequence[Item], facts: Mapping[str, An
     return "\n".join(lines)
 
 
-def flat(result: Result) -> dict[str, Cell]:
+def flat(result: Result, reference: str = REFERENCE) -> dict[str, Cell]:
     """Return a result as one line of the CSV file: texts and numbers by column."""
     row: dict[str, Cell] = {
         "label": result.setup.title,
@@ -156,11 +161,11 @@ def flat(result: Result) -> dict[str, Cell]:
         row |= _three(name, estimate)
     row["p_full_clips"] = result.p_full_clips
     if pair := result.comparison:
-        row |= _three("gleanvid_minus", pair.difference)
-        row["p_gleanvid_clips"] = pair.sign_flip
+        row |= _three(f"{reference}_minus", pair.difference)
+        row[f"p_{reference}_clips"] = pair.sign_flip
         for name, estimate in pair.macro.items():
-            row |= _three(f"gleanvid_minus {name}", estimate)
-            row[f"p_gleanvid_clips {name}"] = pair.macro_sign_flip[name]
+            row |= _three(f"{reference}_minus {name}", estimate)
+            row[f"p_{reference}_clips {name}"] = pair.macro_sign_flip[name]
     if seen := result.evidence:
         for name, estimate in seen.means.items():
             row |= _three(f"evidence_{name}", estimate)
@@ -175,9 +180,15 @@ def flat(result: Result) -> dict[str, Cell]:
     return {name: _plain(value) for name, value in row.items()}
 
 
-def write(folder: Path, facts: Mapping[str, Any], results: Sequence[Result], text: str) -> None:
+def write(
+    folder: Path,
+    facts: Mapping[str, Any],
+    results: Sequence[Result],
+    text: str,
+    reference: str = REFERENCE,
+) -> None:
     """Write ``results.csv``, ``results.json`` (with ``facts`` about the run) and ``table.md``."""
-    lines = [flat(result) for result in results]
+    lines = [flat(result, reference) for result in results]
     names = list(dict.fromkeys(name for line in lines for name in line))
     whole = dict(facts) | {"results": lines}
     write_whole(folder / "results.csv", csv_text(names, lines))

@@ -11,8 +11,8 @@ from collections import Counter
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 
+from gleanvid.compressors import method_from
 from gleanvid.compressors.full_tokens import FullTokens
-from gleanvid.compressors.gleanvid import GleanVID
 from gleanvid.evaluation.benchmarks.base import Benchmark, Item
 from gleanvid.evaluation.run.journal import REFUSAL, AnswerRow
 from gleanvid.evaluation.run.setups import Setup
@@ -31,6 +31,7 @@ from gleanvid.evaluation.tables.statistics import (
 )
 
 Rows = Mapping[tuple[str, str], AnswerRow]  # journal row by (question's id, ``Setup.key``)
+REFERENCE = "gleanvid"  # by default, the method that the others are compared with
 _FEWEST = 15  # in a macro-average, all groups with fewer questions are merged into one
 _POOLED = "other"
 
@@ -44,8 +45,9 @@ class Result:
     ``difference``: the accuracy divided by, and minus, that with all tokens (the first setup).
     ``p_full_clips``: two-sided p value of the sign-flip test against all tokens, not adjusted.
 
-    ``comparison``: the accuracy of default GleanVID, at the same ratio and number of frames, minus
-    that of this setup. It is None if that GleanVID was not run, or if it is this setup.
+    ``comparison``: the accuracy of the reference method (GleanVID unless another was named), at the
+    same ratio and number of frames, minus that of this setup. It is None if the reference was not
+    run, or if it is this setup.
     """
 
     setup: Setup
@@ -88,14 +90,16 @@ def results(
     setups: Sequence[Setup],
     rows: Rows,
     ways: Sequence[str] = (),
+    reference: str = REFERENCE,
 ) -> list[Result]:
     """Return one result for each response mode (``ways``) and setup.
 
-    The first of ``setups`` must keep all tokens. Raises ``ValueError`` if a question has no row.
+    The first of ``setups`` must keep all tokens. ``reference``: the method that the others are
+    compared with, with its settings in brackets. Raises ``ValueError`` if a question has no row.
     """
     found: list[Result] = []
     for place, how in enumerate(tuple(ways) or (benchmark.how,)):
-        answers = _Answers(benchmark, items, setups, rows, place)
+        answers = _Answers(benchmark, items, setups, rows, place, reference)
         found += [answers.result(setup, how) for setup in setups]
     return found
 
@@ -110,11 +114,13 @@ class _Answers:
         setups: Sequence[Setup],
         rows: Rows,
         way: int,
+        reference: str,
     ) -> None:
         keys = [draw.key for setup in setups for draw in setup.draws]
         if missing := [item.id for item in items for key in keys if (item.id, key) not in rows]:
             raise ValueError(f"{len(missing)} answers are missing, the first for {missing[0]}")
         self.items, self.setups, self.rows, self.way = items, setups, rows, way
+        self.reference = reference
         self.columns = benchmark.columns
         self.clips = [item.clip for item in items]
         self._verdicts: dict[str, list[float]] = {}  # verdicts on all questions by ``Setup.key``
@@ -188,8 +194,8 @@ class _Answers:
         return float("error" not in row and bool(row["right"][self.way]))
 
     def _comparison(self, setup: Setup) -> Paired | None:
-        """Compare default GleanVID with ``setup``; None if GleanVID was not run or is ``setup``."""
-        ours = Setup(GleanVID(retention_ratio=setup.retention_ratio), setup.num_frames)
+        """Compare the reference with ``setup``; None if it was not run or is ``setup``."""
+        ours = Setup(method_from(self.reference, setup.retention_ratio), setup.num_frames)
         if setup.key == ours.key or ours.key not in [other.key for other in self.setups]:
             return None
         verdicts = self._right(ours), self._right(setup)

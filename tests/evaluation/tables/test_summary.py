@@ -137,6 +137,19 @@ def test_summary_lists_methods_gleanvid_is_ahead_of_tied_with_or_behind():
     assert standing(results(FakeBenchmark(), LARGE, [FULL, same], graded(alone)), {}) == ""
 
 
+def test_another_reference_turns_the_comparison_round(tmp_path):
+    ours, even = Setup(GleanVID(0.25), 8), Setup(Uniform(0.25), 8)
+    asked = FakeBenchmark(), LARGE, [FULL, ours, even], graded({FULL: 20, ours: 11, even: 4})
+    _, first, second = results(*asked, reference="uniform")
+    assert second.comparison is None
+    assert first.comparison.difference.value == pytest.approx((4 - 11) / 20)
+    publish(tmp_path, *asked, ("likelihood",), FACTS, kind="svg", reference="uniform")
+    row = json.loads((tmp_path / "results.json").read_text())["results"][1]
+    assert row["uniform_minus"] == pytest.approx(-7 / 20)
+    told = (tmp_path / "table.md").read_text()
+    assert "| Uniform against |" in told and "Uniform by ratio" in told
+
+
 def test_holm_correction_counts_all_comparisons_of_the_report_over_all_ratios():
     pairs = [(method(share), count) for share in (0.25, 0.5) for method, count in METHODS.items()]
     right = {Setup(method, 8): count for method, count in pairs}
