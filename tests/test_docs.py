@@ -36,6 +36,14 @@ def python_of(page):
     return re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
 
 
+def test_workflows_of_the_code_host_call_make_targets_alone():
+    targets = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    folder = ROOT / ".github" / "workflows"
+    steps = re.findall(r"- run: (.*)", "".join(p.read_text() for p in folder.glob("*.yml")))
+    calls = [step for step in steps if not step.startswith("sudo apt-get ")]
+    assert len(calls) >= 2 and all(step.removeprefix("make ") in targets for step in calls)
+
+
 @every_page
 def test_every_link_leads_to_a_file(page):
     text = FENCE.sub("", page.read_text(encoding="utf-8"))

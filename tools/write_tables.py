@@ -19,6 +19,7 @@ from gleanvid.models.loading.load import BUILTIN
 from tools import filmed_tables, hard_tables
 
 ROOT = Path(__file__).parents[1]
+_KNOWN = ["gleanvid", "vidcom2", "vcast", "fastvid", "holitom", "flashvid", "divprune", "fastv"]
 _PLACE = re.compile(r"(<!-- table: ([\w-]+) -->\n).*?(<!-- end of table -->)", re.DOTALL)
 
 
@@ -44,11 +45,12 @@ def main() -> None:
 
 
 def methods() -> str:
-    """Return a table of methods: name with a link to the paper, idea, and where it acts."""
+    """Return a table of the best known methods: name with a link, idea, and where it acts."""
     heads = ["method", "idea", "acts ... the language model"]
     rows = [
         (_linked(facts), _idea(facts.name), facts.acts.removesuffix(" the language model"))
         for facts in facts_of_methods()
+        if facts.name in _KNOWN
     ]
     return markdown_table(heads, rows, numbers=False)
 
