@@ -6,6 +6,7 @@ import argparse
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import fields
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -41,7 +42,7 @@ def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
         "by one backward pass per question",
     )
     parser.add_argument(
-        "--endpoint",
+        "--metric",
         default="accuracy",
         help="score that significance tests compare: accuracy, or a macro-average of Glimpse: "
         "macro, 'macro without count' or 'macro of hard kinds'",
@@ -88,10 +89,10 @@ def _eval(options: argparse.Namespace) -> int:
     ways = tuple(options.how.split(",")) if options.how else (benchmark.how,)
     check_ways(benchmark, ways)
     items = benchmark.items(options.limit, options.seed)
-    endpoints = (ACCURACY, *macros_of(benchmark, items))
-    if options.endpoint not in endpoints:
-        allowed = ", ".join(endpoints)
-        raise ValueError(f"endpoint={options.endpoint!r} must be one of {allowed}")
+    metrics = (ACCURACY, *macros_of(benchmark, items))
+    if options.metric not in metrics:
+        allowed = ", ".join(metrics)
+        raise ValueError(f"metric={options.metric!r} must be one of {allowed}")
     folder = writable(options.out)
     with _answerer(options) as (model, answer):
         settings = {
@@ -118,7 +119,7 @@ def _eval(options: argparse.Namespace) -> int:
     facts = {"command": command, **model, **named, **settings, **machine}
     try:
         asked = (benchmark, items, setups, rows, ways)
-        found = publish(folder, *asked, facts, options.format, options.endpoint, options.reference)
+        found = publish(folder, *asked, facts, options.format, options.metric, options.reference)
     except OSError as error:
         raise ValueError(
             f"the results could not be written ({error}); every answer is kept in {folder}: free "
@@ -199,18 +200,17 @@ def _add_benchmark(parser: argparse.ArgumentParser, words: Sequence[str]) -> Non
     parser.add_argument(
         "--benchmark", default="glimpse", help=f"benchmark to run: {', '.join(BENCHMARKS)}"
     )
-    from dataclasses import fields
-
     first = argparse.ArgumentParser(add_help=False)
     first.add_argument("--benchmark", default="glimpse")
     try:
-        settings: Any = fields(benchmark_class(first.parse_known_args(words)[0].benchmark))  # type: ignore[arg-type]
+        benchmark = benchmark_class(first.parse_known_args(words)[0].benchmark)
     except BenchmarkError as error:
         parser.error(str(error))
+    settings: Any = fields(benchmark)  # type: ignore[arg-type]
     for item in settings:
         option = "--" + item.name.replace("_", "-")
         default = "none" if item.default in ("", (), None) else item.default
-        text = f"setting {item.name} of the benchmark (default: {default})"
+        text = f"{benchmark.name}: {item.metadata.get('help', item.name)} (default: {default})"
         parser.add_argument(option, type=_READERS.get(str(item.type), str), help=text)
     parser.set_defaults(benchmark_settings=tuple(item.name for item in settings))
 

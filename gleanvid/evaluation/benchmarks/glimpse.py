@@ -6,7 +6,7 @@ likeliest of the four option texts, or it is generated and compared with the rig
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -46,10 +46,10 @@ class Glimpse(Benchmark):
     hard: ClassVar[tuple[str, ...]] = HARD
     num_frames: ClassVar[int] = 32
 
-    split: str = "test"
-    families: tuple[str, ...] = ()
-    clip_frames: int | None = None
-    blind: bool = False
+    split: str = field(default="test", metadata={"help": f"clips of {', '.join(SPLITS)}"})
+    families: tuple[str, ...] = field(default=(), metadata={"help": "types of questions to ask"})
+    clip_frames: int | None = field(default=None, metadata={"help": "frames of a whole clip"})
+    blind: bool = field(default=False, metadata={"help": "true: every frame is grey"})
 
     def __post_init__(self) -> None:
         if self.split not in SPLITS:

@@ -17,7 +17,7 @@ import io
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -39,7 +39,7 @@ class OwnList(Benchmark):
     how: ClassVar[str] = "letter"
     ways: ClassVar[tuple[str, ...]] = ("letter", "likelihood", "text")
 
-    questions: str = ""
+    questions: str = field(default="", metadata={"help": "CSV, JSON or JSON Lines file"})
 
     def items(self, limit: int | None = None, seed: int = 0) -> list[Item]:
         found = chosen(self.every(), limit, seed)

@@ -24,7 +24,7 @@ Adjusted = Mapping[tuple[str, str], float]  # adjusted p by (response mode, ``Se
 def paired_table(
     results: Sequence[Result],
     adjusted: Adjusted,
-    endpoint: str = ACCURACY,
+    metric: str = ACCURACY,
     reference: str = "GleanVID",
 ) -> str:
     """Return a Markdown table of the reference's accuracy minus that of every other method.
@@ -33,7 +33,7 @@ def paired_table(
 
     The sentences of :func:`standing` follow it. Differences are in percentage points. The columns
     "p" and "Holm" are the p values, raw and adjusted, of the sign-flip test on the average
-    ``endpoint``.
+    ``metric``.
     """
     pairs = [(one, one.comparison) for one in results if one.comparison and not one.blank]
     if not pairs:
@@ -46,16 +46,16 @@ def paired_table(
         row = [*who(result), points(pair.difference), span(pair.difference, signed=True)]
         for name in macros:
             row += [points(pair.macro[name]), span(pair.macro[name], signed=True)]
-        rows.append([*row, p_value(pair.at(endpoint)[1]), p_value(adjusted[_place(result)])])
-    about = "p" if endpoint == ACCURACY else f"p, {endpoint}"
+        rows.append([*row, p_value(pair.at(metric)[1]), p_value(adjusted[_place(result)])])
+    about = "p" if metric == ACCURACY else f"p, {metric}"
     table = markdown_table([*heads, about, "Holm"], rows)
-    return table + "\n" + standing(results, adjusted, endpoint, reference)
+    return table + "\n" + standing(results, adjusted, metric, reference)
 
 
-def holm_of_page(results: Sequence[Result], endpoint: str = ACCURACY) -> Adjusted:
+def holm_of_page(results: Sequence[Result], metric: str = ACCURACY) -> Adjusted:
     """Return the p values of all comparisons in ``results``, adjusted together by Holm's method."""
     found = {
-        _place(one): one.comparison.at(endpoint)[1]
+        _place(one): one.comparison.at(metric)[1]
         for one in results
         if one.comparison and not one.blank
     }
@@ -69,7 +69,7 @@ def _place(result: Result) -> tuple[str, str]:
 def standing(
     results: Sequence[Result],
     adjusted: Adjusted,
-    endpoint: str = ACCURACY,
+    metric: str = ACCURACY,
     reference: str = "GleanVID",
 ) -> str:
     """Return a Markdown list of methods the reference is ahead of, not told apart from, or behind.
@@ -80,13 +80,13 @@ def standing(
     for result in results:
         if result.blank or not result.comparison:
             continue
-        setup, difference = result.setup, result.comparison.at(endpoint)[0]
+        setup, difference = result.setup, result.comparison.at(metric)[0]
         place = f"{setup.retention_ratio:.0%} kept, {setup.num_frames} frames"
         sides = found.setdefault(place, {name: [] for name in _SIDES})
         about = f"{setup.title} ({points(difference)}, {span(difference, signed=True)})"
         sides[side(difference.value, adjusted[_place(result)])].append(about)
     lines = [f"- {place}: {sentence(sides)}." for place, sides in found.items()]
-    of = "" if endpoint == ACCURACY else f"{endpoint}, "
+    of = "" if metric == ACCURACY else f"{metric}, "
     about = (
         f"{reference} by ratio ({of}sign-flip by clip, Holm over all comparisons of this page, "
         f"p < {_LEVEL:g}; points with 95 % intervals by clip, not adjusted):"

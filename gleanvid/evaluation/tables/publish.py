@@ -56,25 +56,25 @@ def publish(
     ways: Sequence[str],
     facts: Mapping[str, Any],
     kind: str = "png",
-    endpoint: str = ACCURACY,
+    metric: str = ACCURACY,
     reference: str = REFERENCE,
 ) -> list[Result]:
     """Write ``results.csv``, ``results.json``, ``table.md`` and figures; return the results.
 
-    ``kind``: the figures' format, "png", "pdf" or "svg". ``endpoint``: the average by which tests
+    ``kind``: the figures' format, "png", "pdf" or "svg". ``metric``: the average by which tests
     compare methods, "accuracy" or the name of a macro-average (:func:`macros_of`).
     ``reference``: the method that the others are compared with.
     """
     found = results(benchmark, items, setups, rows, ways, reference)
     title = Setup(method_from(reference), 1).title
-    adjusted = holm_of_page(found, endpoint)
+    adjusted = holm_of_page(found, metric)
     parts = [_heading(benchmark, items, facts)]
     ways = list(dict.fromkeys(result.how for result in found))
     for how in ways:
         if len(ways) > 1:
             parts.append(f"## By {how}")
         those = [result for result in found if result.how == how]
-        parts += [main_table(those), paired_table(those, adjusted, endpoint, title)]
+        parts += [main_table(those), paired_table(those, adjusted, metric, title)]
         parts += [evidence_table(those), relevance_table(those), group_table(those)]
     parts.append(NOTES)
     text = "\n".join(part.rstrip() + "\n" for part in parts if part)

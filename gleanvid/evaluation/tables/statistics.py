@@ -136,13 +136,13 @@ class Paired:
     macro: Mapping[str, Estimate]
     macro_sign_flip: Mapping[str, float]
 
-    def at(self, endpoint: str) -> tuple[Estimate, float]:
-        """Return the difference between the methods in the average ``endpoint``, and its p value.
+    def at(self, metric: str) -> tuple[Estimate, float]:
+        """Return the difference between the methods in the average ``metric``, and its p value.
 
-        ``endpoint`` is the name of a macro-average, or "accuracy".
+        ``metric`` is the name of a macro-average, or "accuracy".
         """
-        if endpoint in self.macro:
-            return self.macro[endpoint], self.macro_sign_flip[endpoint]
+        if metric in self.macro:
+            return self.macro[metric], self.macro_sign_flip[metric]
         return self.difference, self.sign_flip
 
 
