@@ -1,6 +1,6 @@
 // @ts-check
 // One sentence for each compressor: the lowest ratio at which it keeps the answer. A click on a sentence opens
-// the compressor's run at the next lower ratio as B. Text from outside is only ever set as textContent.
+// the run at that ratio as B. Text from outside is only ever set as textContent.
 
 import { button, make, openTab } from "../viewer/dom.js";
 
@@ -22,6 +22,6 @@ function line({ text, id, other }, done) {
     document.dispatchEvent(new CustomEvent("gleanvid:pair", { detail: { b: "", id, source: "compare" } }));
     openTab("Tokens");
   }, "gv-plain");
-  Object.assign(open, { disabled: !done || !id, title: "Show the run just below that ratio as B in the viewer" });
+  Object.assign(open, { disabled: !done || !id, title: "Show this run as B in the viewer" });
   return make("li", "", "", open, make("span", "", other));
 }

@@ -9,15 +9,15 @@ from typing import Any
 
 from gleanvid.compressors import COMPRESSORS, title_of
 from gleanvid.compressors.base import Compressor
-from gleanvid.metrics.least import Least, percent
+from gleanvid.metrics.least import PASSES, Least, percent
 from gleanvid.models.encoded import ClipKey
 from gleanvid.run import Run
 
 from ..jobs.display import Message, message
 from ..jobs.engine import Engine
 from ..jobs.job import Job
-from ..jobs.methods import has_free_ratio
-from ..jobs.request import Request
+from ..jobs.methods import RATIO, has_free_ratio
+from ..jobs.request import Request, Sides
 
 NO_METHODS = "Choose at least one compressor whose retention ratio is not fixed."
 
@@ -38,13 +38,15 @@ def least(
     question: str,
     names: Sequence[str],
     make: Callable[[str, float], Compressor],
+    tried: Sequence[str] = (),
 ) -> Iterator[Found]:
     """Find the lowest ratio of each compressor in ``names`` that keeps the answer.
 
-    ``make`` returns a compressor from its name and a retention ratio. Between two answers, other
-    visitors may use the model.
+    ``make`` returns a compressor from its name and a retention ratio. ``tried``: ids of earlier
+    runs; those that answered this question count as tries. Between two answers, other visitors may
+    use the model.
     """
-    search = _Search(engine, session, request, question, make)
+    search = _Search(engine, session, request, question, make, tried)
 
     def last(notice: Message) -> Found:
         return Found(notice, search.value(done=True), done=True)
@@ -58,6 +60,7 @@ class _Search(Job):
 
     question: str
     make: Callable[[str, float], Compressor]
+    tried: Sequence[str] = ()
     answer: str = ""
     rows: list[dict[str, Any]] = field(default_factory=list)
 
@@ -79,7 +82,11 @@ class _Search(Job):
         full = yield from self._answered(clip, COMPRESSORS["full"](), "Answering with all tokens…")
         self.answer = full.answer
         for name in names:
-            found = Least(title_of(name), full.answer, full.cost.visual_tokens)
+            known = list(self._known(clip, name))
+            passes = PASSES + len(known)
+            found = Least(title_of(name), full.answer, full.cost.visual_tokens, passes=passes)
+            for tried, run in known:
+                found = found.answered(tried, run)
             while (ratio := found.next_ratio) is not None:
                 found = yield from self._tried(found, clip, name, ratio)
             self.rows.append(self._row(found))
@@ -88,6 +95,17 @@ class _Search(Job):
 
     def _needs(self, names: Sequence[str]) -> frozenset[str]:
         return frozenset[str]().union(*(COMPRESSORS[name].needs for name in names))
+
+    def _known(self, clip: ClipKey, name: str) -> Iterator[tuple[float, Run]]:
+        """Yield ratio and run of earlier answers to the question with this compressor."""
+        sides = Sides(question=self.question, sampling=self.request.sampling)
+        for run in self.engine.runs.of_clip(clip, self.tried).values():
+            ratio = run.compressor.get(RATIO)
+            if run.compressor["name"] != name or not isinstance(ratio, float):
+                continue
+            settings = self.make(name, ratio).settings()
+            if run.compressor == settings and sides.are_answered_by(run):
+                yield ratio, run
 
     def _tried(
         self, found: Least, clip: ClipKey, name: str, ratio: float
@@ -116,10 +134,13 @@ class _Search(Job):
             self.engine.queue.leave(self.work)
 
     def _row(self, found: Least) -> dict[str, Any]:
-        """Return a compressor's row in the table. A click on the row opens the run ``id``."""
+        """Return a compressor's row in the table. A click on the row opens the run ``id``.
+
+        It is the run at the lowest ratio that kept the answer, or else the one that lost it.
+        """
         below, above = found.below, found.above
         lost = below.run if below else None
         other = f"At {percent(below.ratio)}: “{lost.answer}”" if below and lost else ""
-        run = lost or (above.run if above else None)
+        run = above.run if above else lost
         run_id = self.engine.runs.add(run, self.request.path, self.request.example) if run else ""
         return {"text": str(found), "id": run_id, "other": other}

@@ -19,10 +19,14 @@ HTML = """<div class="gv-least"></div>"""
 
 
 class LeastPanel(Panel):
-    """Finds each compressor's lowest ratio. ``methods``: checkboxes to choose compressors."""
+    """Finds each compressor's lowest ratio.
 
-    def __init__(self, methods: gr.CheckboxGroup) -> None:
-        self.methods = methods
+    ``methods``: checkboxes to choose compressors. ``table``: rows of the comparison, which count as
+    tries.
+    """
+
+    def __init__(self, methods: gr.CheckboxGroup, table: gr.HTML) -> None:
+        self.methods, self.table = methods, table
         with gr.Row(elem_id="gv-finding"):
             self.start = gr.Button(
                 "Find the lowest ratio that keeps the answer",
@@ -38,19 +42,21 @@ class LeastPanel(Panel):
     def connect(self, page: Page) -> None:
         self.page = page
         changed = [self.notice, self.found, *page.outputs.buttons]
-        begun = start(
-            page, self.start.click, self.notice, self.stop, self.on_find, changed, [self.methods]
-        )
+        how = self.notice, self.stop, self.on_find, changed, [self.methods, self.table]
+        begun = start(page, self.start.click, *how)
         ended = {self.notice: message("Stopped.")} | page.outputs.working(False)
         stop_with(page, self.stop, [begun], lambda _: ended, changed)
 
     def on_find(self, user: gr.Request, values: Values) -> Iterator[Changes]:
         inputs, engine = self.page.inputs, self.page.engine
         values = inputs.read(values)
-        request, question = inputs.request(values), inputs.sides(values).question
+        request = inputs.request(values)
+        question = request.worded(inputs.sides(values).question)
         names = [name for name in values[self.methods] if name not in not_served(request.model)]
         make = inputs.maker(values)
-        for update in least.least(engine, owner(user), request, question, names, make):
+        tried = [row["id"] for row in (values[self.table] or {}).get("rows", ()) if row.get("id")]
+        tried += values[inputs.runs]
+        for update in least.least(engine, owner(user), request, question, names, make, tried):
             changes = {self.notice: update.notice, self.found: update.value}
             shown: Changes = {part: value for part, value in changes.items() if value is not None}
             yield shown | (self.page.outputs.working(False) if update.done else {})

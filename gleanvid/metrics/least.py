@@ -121,7 +121,7 @@ class Least:
         return tuple(sorted(again, key=_tokens, reverse=True))
 
     def __str__(self) -> str:
-        """The result as a sentence: "GleanVID keeps it down to 3.8 %.", perhaps with a remark."""
+        """The result as a sentence: "GleanVID keeps it down to 3.82 %.", perhaps with a remark."""
         above, below = self.above, self.below
         if above is None and below is None:
             return f"{self.method}: nothing was tried."
@@ -136,8 +136,9 @@ class Least:
         said = f"{self.method} {least or f'loses it already at {percent(below.ratio)}'}."
         if not self.came_back:
             return said
-        again = " and ".join(percent(one.ratio) for one in self.came_back)
-        return f"{said} Not monotone: lost at {percent(below.ratio)}, kept again at {again}."
+        order = [*reversed(self.came_back), below, *([above] if above else [])]
+        steps = [f"{'kept' if one.kept else 'lost'} at {percent(one.ratio)}" for one in order]
+        return f"{said} Not monotone: {', '.join(steps)}."
 
     def summary(self) -> dict[str, Any]:
         """Return the result and all tries in their order, ready for JSON."""
@@ -196,8 +197,8 @@ def check_search(low: float, high: float, passes: int) -> None:
 
 
 def percent(ratio: float) -> str:
-    """Format a fraction with two significant digits: ``3.8 %``, ``32 %``."""
-    return f"{float(f'{100 * ratio:.2g}'):g} %"
+    """Format a ratio in per cent, with all its digits: ``3.82 %``, ``32 %``."""
+    return f"{100 * ratio:.10g} %"
 
 
 def _tokens(one: Try) -> int:
