@@ -82,10 +82,11 @@ static: .venv/dev
 tables: .venv/dev
 	$(BIN)/python -m tools.write_tables
 
-# The documentation as a site that needs no network: docs/_build/html/index.html. The app serves the
+# The documentation as a site that needs no network: docs/_build/html/index.html, with a demo of the viewer. The app serves the
 # copy in assets/docs, and a wheel that is built after it contains that copy.
 docs: .venv/docs
 	OMP_NUM_THREADS=2 $(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
+	OMP_NUM_THREADS=2 $(BIN)/python -m tools.demo docs/_build/html/demo.html
 	@rm -rf assets/docs && cp -r docs/_build/html assets/docs
 	@echo "docs/_build/html/index.html"
 

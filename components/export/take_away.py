@@ -9,13 +9,13 @@ from gleanvid.run import Run
 from gleanvid.types import VideoTokens
 
 from ..curves.runs import measured_runs, tokens_of
-from ..jobs.display import count_of, duration_text, short_name
+from ..jobs.display import Answer, count_of, duration_text, short_name
 from ..jobs.engine import Engine
 from ..jobs.examples import Example
 from ..jobs.methods import can_answer
 from ..tokens.answers import answer, caveat
 from ..tokens.preview import pair
-from ..viewer.payload import pack
+from ..viewer.payload import Packed, pack
 from ..viewer.standalone import page
 from ..viewer.truth import truth
 
@@ -29,7 +29,24 @@ def web_page(
     relevance: Relevance | None = None,
     worth: str = "",
 ) -> str:
-    """Return the HTML text of the offline viewer.
+    """Return the HTML text of the offline viewer; for the arguments, see :func:`content`."""
+    first, *_ = runs
+    packed, answers = content(runs, tokens, example, relevance, worth)
+    video = first.video
+    frames = f"{count_of(len(video), 'frame')} from {duration_text(video.duration)}"
+    about = f"{video.name} · {frames} · {short_name(first.model)} · GleanVID"
+    title, silent = first.question or video.name, not can_answer(first.model)
+    return page(packed, answers, title, about, silent)
+
+
+def content(
+    runs: Sequence[Run],
+    tokens: VideoTokens | None = None,
+    example: Example | None = None,
+    relevance: Relevance | None = None,
+    worth: str = "",
+) -> tuple[Packed, list[Answer]]:
+    """Return what the offline viewer shows, and its answers.
 
     Args:
         runs: runs of one clip: those shown as B and A, then others; or a single run.
@@ -56,11 +73,7 @@ def web_page(
         for place, run in enumerate(runs)
         if run.question
     ]
-    video = first.video
-    frames = f"{count_of(len(video), 'frame')} from {duration_text(video.duration)}"
-    about = f"{video.name} · {frames} · {short_name(first.model)} · GleanVID"
-    title, silent = first.question or video.name, not can_answer(first.model)
-    return page(packed, answers, title, about, silent)
+    return packed, answers
 
 
 def web_page_of(engine: Engine, ids: Sequence[str], model: str, pixels: int | None) -> str:

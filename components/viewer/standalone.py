@@ -21,30 +21,39 @@ IMPORT = re.compile(r'(from ")\./')
 
 
 def page(
-    packed: Packed, answers: Sequence[Mapping[str, Any]], title: str, about: str, silent: bool
+    packed: Packed | None,
+    answers: Sequence[Mapping[str, Any]],
+    title: str,
+    about: str,
+    silent: bool = False,
+    extra: str = "",
 ) -> str:
     """Return the HTML text of the offline viewer.
 
     Args:
-        packed: content of the viewer.
+        packed: content of the viewer; None: ``extra`` sets it.
         answers: answers of the runs; see `components.tokens.answers.answer`.
         title: the question or the name of the clip; it is escaped.
         about: a line below the title; it is escaped.
         silent: whether the model is an encoder, which answers no questions.
+        extra: HTML above the viewer. Its script may define ``window.mounted(show)``; a call of
+            ``show({value, answers})`` changes the viewer.
     """
-    files = {
-        "sheet": {"url": _data_url("image/jpeg", packed.sheet)},
-        "data": {"url": _data_url("application/octet-stream", packed.data)},
-    }
+    value = None
+    if packed is not None:
+        data = data_url("application/octet-stream", packed.data)
+        files = {"sheet": {"url": data_url("image/jpeg", packed.sheet)}, "data": {"url": data}}
+        value = {**packed.value, **files}
     template = Template((ASSETS / "take_away.html").read_text(encoding="utf-8"))
     return template.substitute(
         title=escape(title),
         about=escape(about),
         silent=" data-silent" if silent else "",
         style="".join((ASSETS / name).read_text(encoding="utf-8") for name in STYLES),
-        modules=_json({"imports": _modules()}),
+        modules=as_json({"imports": _modules()}),
         viewer=(ASSETS / "viewer.html").read_text(encoding="utf-8"),
-        run=_json({"value": {**packed.value, **files}, "answers": list(answers)}),
+        extra=extra,
+        run=as_json({"value": value, "answers": list(answers)}),
     )
 
 
@@ -52,15 +61,15 @@ def _modules() -> dict[str, str]:
     """Return each JavaScript module of the viewer by name, as a ``data:`` URL."""
     texts = {name: text.decode() for name, text in TEXTS.items() if name.startswith("viewer/")}
     return {
-        name: _data_url("text/javascript", IMPORT.sub(r"\1viewer/", text).encode())
+        name: data_url("text/javascript", IMPORT.sub(r"\1viewer/", text).encode())
         for name, text in texts.items()
     }
 
 
-def _data_url(kind: str, content: bytes) -> str:
+def data_url(kind: str, content: bytes) -> str:
     return f"data:{kind};base64,{b64encode(content).decode()}"
 
 
-def _json(value: Any) -> str:
+def as_json(value: Any) -> str:
     """Return JSON that is safe inside a script element."""
     return json.dumps(value, ensure_ascii=False).replace("<", "\\u003c")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import replace
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from components.export.take_away import web_page
 from tests.browser.steps import settle
 from tests.browser.viewer_case import made_case, shared_tab  # noqa: F401
+from tools.demo import demo
 
 QUESTION = "</script><img src=x onerror=alert(1)> $modules what moves?"
 # Number of different colour values in the frame of side A.
@@ -21,9 +23,14 @@ LIT = """() => { const { width, height } = document.querySelector("[data-side=a]
 def page(browser, case, tmp_path):
     runs = [replace(run, question=QUESTION, answer=QUESTION) for run in case.runs[:3]]
     video = replace(runs[0].video, name=f"{QUESTION}.mp4")
-    (tmp_path / "run.html").write_text(
-        web_page([replace(run, video=video) for run in runs], case.tokens), encoding="utf-8"
-    )
+    text = web_page([replace(run, video=video) for run in runs], case.tokens)
+    with offline(browser, tmp_path, text) as page:
+        yield page
+
+
+@contextmanager
+def offline(browser, tmp_path, text):
+    (tmp_path / "run.html").write_text(text, encoding="utf-8")
     context = browser.new_context(offline=True)
     page = context.new_page()
     page.requested, page.errors = [], []
@@ -49,3 +56,20 @@ def test_exported_web_page_shows_frames_and_units_and_never_runs_markup_in_texts
     assert page.locator("img").count() == 0 and page.errors == []
     elsewhere = [url for url in page.requested if not url.startswith("data:")]
     assert elsewhere == [(tmp_path / "run.html").as_uri()]
+
+
+def test_demo_changes_ratio_and_clip_without_a_server_and_keeps_the_methods_shown(
+    browser, tmp_path
+):
+    names = ("glimpse_1.mp4", "driveway.mp4")
+    with offline(browser, tmp_path, demo(names, ratios=(0.1, 0.5))) as page:
+        titled = "t => document.querySelector('[data-pick=b] .gv-title').textContent.startsWith(t)"
+        page.wait_for_function(titled, arg="GleanVID 10 %")
+        assert page.locator("[data-side=b] .gv-reply").inner_text()
+        page.locator("[data-pick=b] select").select_option(label="Uniform 10 %")
+        page.get_by_role("slider", name="Tokens kept").press("End")
+        page.wait_for_function(titled, arg="Uniform 50 %")
+        page.locator(".gv-demo button").last.click()
+        page.wait_for_function("document.body.hasAttribute('data-silent')")
+        page.wait_for_function("document.querySelector('.gv-frame').width > 100")
+        assert page.errors == []
