@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from statistics import fmean
@@ -24,6 +24,7 @@ _NAMES = {  # label in results.json -> name in the tables
     "Ablation (first_unit centred)": "GleanVID, first unit centred",
     "Soft GleanVID (first_unit norm)": "Soft GleanVID, first unit as in the paper",
 }
+_ON_THE_PAGE = ("V-CAST", "VidCom2", "DivPrune", "FLoC", "EVS", "Uniform", "Random")
 _WITHOUT_COLLISIONS = ("V-CAST", "Uniform", "Random", "VidCom2", "DivPrune", "FLoC")
 
 Row = Mapping[str, Any]
@@ -106,6 +107,54 @@ def card_accuracy() -> str:
     mean = ["**mean over kinds**", f"{count['questions']}"]
     lines.append([*mean, *(_interval(row, _MEAN) for row in whole.values())])
     return markdown_table(["kind", "questions", *FOLDERS.values()], lines)
+
+
+def on_the_page() -> str:
+    """Return the HTML tables that open the tab Compare: all kinds, then each kind at 10 %."""
+    places = [(folder, ratio) for folder in FOLDERS for ratio in RATIOS]
+    heads = [f"{FOLDERS[folder]}, {100 * ratio:g}\u00a0%" for folder, ratio in places]
+    lines = [
+        [label, *(_against(label, _MEAN, *place) for place in places)]
+        for label in ("GleanVID", *_ON_THE_PAGE)
+    ]
+    whole = (
+        f"{size} {_interval(row_of(folder, 'All tokens', 1.0), _MEAN)}"
+        for folder, size in FOLDERS.items()
+    )
+    by_kind = [
+        [label, *(_against(label, kind, "glimpse-hard", 0.1) for kind in HARD)]
+        for label in ("GleanVID", *_ON_THE_PAGE)
+    ]
+    summary = "<summary>By kind of question, 160 px, 10\u00a0%</summary>"
+    return (
+        f"<p>With all tokens: {', '.join(whole)}.</p>\n"
+        f"{_html(heads, lines)}\n<details>{summary}\n{_html(HARD, by_kind)}\n</details>"
+    )
+
+
+def _against(label: str, key: str, folder: str, ratio: float) -> str:
+    """Return an HTML cell: accuracy with its interval, marked where it differs from GleanVID's."""
+    row = row_of(folder, label, ratio)
+    if row["failed"] == row["questions"]:
+        return "<td>refused</td>"
+    lead = _significant().get((folder, label, ratio), 0.0) if key == _MEAN else 0.0
+    mark = " ▲" if lead < 0 else " ▼" if lead else ""
+    value, _, interval = _interval(row, key).partition(" ")
+    return f"<td>{value}{mark} <small>{interval}</small></td>"
+
+
+@cache
+def _significant() -> dict[tuple[str, str, float], float]:
+    """Return GleanVID's lead by folder, label and ratio where p < 0.05."""
+    lead = f"gleanvid_minus {_MEAN}"
+    found = ((folder, row, row[lead]) for folder, row, p in compared() if p < 0.05)
+    return {(folder, row["label"], row["retention_ratio"]): value for folder, row, value in found}
+
+
+def _html(heads: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
+    head = "".join(f"<th>{text}</th>" for text in ("", *heads))
+    rows = "\n".join(f"<tr><th>{name}</th>{''.join(cells)}</tr>" for name, *cells in lines)
+    return f'<div class="gv-scroll" tabindex="0"><table><tr>{head}</tr>\n{rows}</table></div>'
 
 
 def _interval(row: Row, key: str) -> str:

@@ -25,7 +25,7 @@ _PLACE = re.compile(r"(<!-- table: ([\w-]+) -->\n).*?(<!-- end of table -->)", r
 
 def texts() -> list[Path]:
     """Return the files that may contain tables."""
-    documents = [ROOT / "README.md", BUILTIN / "MODEL_CARD.md"]
+    documents = [ROOT / "README.md", BUILTIN / "MODEL_CARD.md", ROOT / "assets" / "evidence.html"]
     pages = sorted((ROOT / "docs").rglob("*.md"))
     return [*documents, *(page for page in pages if not {"_build", "generated"} & {*page.parts})]
 
@@ -74,6 +74,7 @@ TABLES = {
     "card-accuracy": hard_tables.card_accuracy,
     "hard-standing": hard_tables.standing,
     "hard-collisions": hard_tables.collisions,
+    "hard-page": hard_tables.on_the_page,
     "filmed": filmed_tables.summary,
 }
 

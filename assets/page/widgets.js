@@ -31,6 +31,7 @@ document.addEventListener("keydown", ({ key, target }) => {
 
 // The tabs Curves and Compare are mounted when first opened: store the viewer's unit and pair of runs until then.
 ((gleanvid) => {
+  gleanvid.showMethods = () => document.body.toggleAttribute("data-all-methods", true);
   gleanvid.unit = null;
   document.addEventListener("gleanvid:pair", ({ detail: { a, b, source } }) => {
     if (source === "viewer") gleanvid.pair = { a, b };

@@ -52,9 +52,12 @@ class Compare {
   }
 
   load(value) {
+    const before = this.value?.rows ?? [];
     this.value = value?.rows?.length ? value : null;
     if (!this.value) return this.place.replaceChildren();
-    this.table.load(this.value);
+    this.missing = [...before, ...(this.missing ?? [])].filter(({ label }, place, all) =>
+      all.findIndex((one) => one.label === label) === place && this.value.rows.every((row) => row.label !== label));
+    this.table.load(this.value, this.value.done ? this.missing : []);
     this.#showTools();
     this.#caption();
     this.place.replaceChildren(this.head, this.stale, this.tools, this.table.place, this.where, this.rest);
@@ -118,7 +121,9 @@ class Compare {
   #showRest() {
     this.picture = make("div", "gv-scatter");
     const use = this.value.rows.some((row) => matteredOf(row) !== null) ? [useLine()] : [];
-    this.rest.replaceChildren(...refused(this.value.rows), ...use, this.table.meanings(), this.picture);
+    // One question says nothing about quality against cost.
+    const picture = this.value.asked.count > 1 ? [this.picture] : [];
+    this.rest.replaceChildren(...refused(this.value.rows), ...use, this.table.meanings(), ...picture);
     this.#drawn = 0;
     this.#picture();
   }

@@ -50,9 +50,8 @@ export function dots(rows, width, asked, { Cost: cost, Quality: good }, choose) 
   if (done.length < 2) return [];
   const looks = looksOf(done);
   const plan = planOf(done, width, cost);
-  const many = asked.count > 1;
-  const head = make("h2", "", `Cost against quality · ${many ? `${asked.count} questions` : "one question"}`);
-  return [head, legendOf(looks, done), headsOf(plan, { cost, good: hasChoice ? good : "", known }, choose), figureOf(done, plan, looks, many)];
+  const head = make("h2", "", `Cost against quality · ${asked.count} questions`);
+  return [head, legendOf(looks, done), headsOf(plan, { cost, good: hasChoice ? good : "", known }, choose), figureOf(done, plan, looks)];
 }
 
 // Map every retention ratio to a colour and a symbol.
@@ -78,7 +77,7 @@ function planOf(done, width, cost) {
   };
 }
 
-function figureOf(done, plan, looks, many) {
+function figureOf(done, plan, looks) {
   const { methods, row, width, height, quality, price, most } = plan;
   const words = done.map((one) => `${one.label}: ${shareText(one.quality)}`).join("; ");
   const whole = draw("svg", { class: "gv-picture", viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": words });
@@ -92,18 +91,18 @@ function figureOf(done, plan, looks, many) {
     const own = done.filter((one) => one.method === method);
     own.forEach((one, n) => {
       const y = middle + (n - (own.length - 1) / 2) * MARK;
-      whole.append(...signsOf(one, looks.get(one.ratio) ?? ALL, y, plan, many));
+      whole.append(...signsOf(one, looks.get(one.ratio) ?? ALL, y, plan));
     });
   });
   return whole;
 }
 
-// The marker of a row, with its confidence interval if several questions were asked.
-function signsOf(one, look, y, { quality, price, value, unit }, many) {
+// The marker of a row, with its confidence interval.
+function signsOf(one, look, y, { quality, price, value, unit }) {
   const { low, high } = one.quality;
   const spent = value(one);
   return [
-    ...(low !== undefined && many ? [draw("line", { x1: quality(low), x2: quality(high), y1: y, y2: y, stroke: look.colour })] : []),
+    ...(low !== undefined ? [draw("line", { x1: quality(low), x2: quality(high), y1: y, y2: y, stroke: look.colour })] : []),
     sign(one, look, quality(one.quality.value), y, shareText(one.quality)),
     ...(spent !== null ? [sign(one, look, price(spent), y, `${Number(spent.toPrecision(3))} ${unit}`)] : []),
   ];
@@ -128,8 +127,7 @@ function legendOf(looks, done) {
 }
 
 function sign(row, look, x, y, words) {
-  const hollow = row.quality.of === 1 && row.quality.right === 0;
-  const group = draw("g", { transform: `translate(${x} ${y})` }, marker(look, hollow));
+  const group = draw("g", { transform: `translate(${x} ${y})` }, marker(look));
   group.append(draw("title", {}, `${row.label}: ${words}`));
   return group;
 }

@@ -23,8 +23,10 @@ export class Table {
     Object.assign(this.place, { tabIndex: 0, role: "region", ariaLabel: "Table of the comparison" });
   }
 
-  load(value) {
+  /** @param {any[]} missing  rows of earlier tables that were not run for this question */
+  load(value, missing = []) {
     this.value = value;
+    this.missing = missing;
     const reference = value.rows[0].answer;
     this.rows = value.rows.filter(({ state }) => state !== "failed")
       .map((row, place) => entry(row, place, reference));
@@ -67,7 +69,8 @@ export class Table {
       rows.sort((one, other) => order(value(one), value(other), this.sorted.falling));
     }
     const heads = columns.map((column, place) => this.#head(column, place));
-    const whole = table("gv-table", "Every method with its answer and its cost", heads, rows.map((row) => this.#line(row)));
+    const lines = [...rows.map((row) => this.#line(row)), ...this.missing.map((row) => this.#empty(row, columns.length))];
+    const whole = table("gv-table", "Every method with its answer and its cost", heads, lines);
     const { scrollTop, scrollLeft } = this.place;
     this.place.replaceChildren(whole);
     Object.assign(this.place, { scrollTop, scrollLeft });
@@ -106,6 +109,13 @@ export class Table {
     const cells = this.figures.map(([title]) => this.#cell(row, title));
     const words = this.isSilent ? [] : [make("td", "gv-answer", "", said), make("td", "", "", ...this.#verdict(row))];
     return make("tr", `gv-${row.state}`, "", head, make("td", "gv-view", "", ...this.#sides(row)), ...words, ...cells);
+  }
+
+  // A row without a run for this question, with a button that adds it to the comparison.
+  #empty(row, width) {
+    const run = button("Run it too", () => tickAndCompare(row), "gv-plain");
+    const cell = Object.assign(make("td", "", "not run for this question ", run), { colSpan: width - 1 });
+    return make("tr", "gv-missing", "", header("", "row", make("span", "gv-name", "", ...named(row))), cell);
   }
 
   // The cell of the time to the first token also shows the fastest and slowest of several passes, and a bar of its
@@ -172,6 +182,16 @@ export class Table {
       return choice;
     });
   }
+}
+
+// Tick the boxes of a row's compressor and retention ratio, then compare.
+function tickAndCompare({ method, ratio }) {
+  const percent = ratio === null ? "" : `${Math.round(100 * ratio)}%`;
+  for (const label of document.querySelectorAll(".gv-choices label")) {
+    const box = label.querySelector("input");
+    if ([method, percent].includes(label.textContent.trim()) && !box.checked) box.click();
+  }
+  requestAnimationFrame(() => document.getElementById("gv-compare-start").click());
 }
 
 // The stages of a row without decoding: the clip is decoded once for all rows.

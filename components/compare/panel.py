@@ -20,10 +20,11 @@ from ..jobs.display import message
 from ..jobs.methods import RATIO, can_answer
 from ..jobs.request import FIRST_RATIO, NONE, Request
 from ..models.served import not_served
+from ..places import ASSETS
 from ..tokens.answers import caveat
 from ..tokens.clip import shortened
 from ..widgets import notice
-from ..widgets.events import Changes, Values, mounted
+from ..widgets.events import PRIVATE, Changes, Values, mounted, script
 from ..widgets.page_state import Inputs, owner
 from ..widgets.panel import Page, Tab
 from ..widgets.working import start, stop_with
@@ -35,8 +36,8 @@ from .plans import RATIOS, Plan
 from .questions_panel import QuestionsPanel
 from .rows import Asked
 
-ABOUT = "Compare compressors on the clip above, which is encoded once."
-START = ("gleanvid", "vidcom2", "vcast", "visionzip", "uniform")
+ABOUT = "<h2>On this clip</h2><p>One question is an anecdote: a list of questions says more.</p>"
+START = ("gleanvid", "vidcom2", "vcast", "visionzip", "divprune", "uniform")
 HTML = """<div class="gv-compare"></div>"""
 RECORDED = "A recording answers about its own clip only: leave out questions about other clips."
 # A table of results stays valid if these settings of the page change: Compare has checkboxes of
@@ -48,8 +49,10 @@ class CompareTab(Tab):
     title = "Compare"
 
     def __init__(self, methods: Mapping[str, type[Compressor]]) -> None:
-        gr.Markdown(ABOUT, elem_classes="gv-hint")
-        names = [(cls.title, name) for name, cls in methods.items() if name != "full"]
+        evidence = (ASSETS / "evidence.html").read_text(encoding="utf-8")
+        for markup in (evidence, ABOUT):
+            gr.HTML(markup, js_on_load=None, apply_default_css=False, elem_classes="gv-heading")
+        names = boxes({name: cls.title for name, cls in methods.items()})
         self.methods = gr.CheckboxGroup(
             names,
             value=[name for name in START if name in methods],
@@ -58,6 +61,8 @@ class CompareTab(Tab):
             elem_id="gv-methods",
             elem_classes="gv-choices",
         )
+        more = gr.Button("More compressors", size="sm", elem_id="gv-more-methods")
+        more.click(None, None, None, js=script("showMethods"), **PRIVATE)
         self.questions = QuestionsPanel()
         with gr.Row(elem_id="gv-comparing"):
             self.ratios = gr.CheckboxGroup(
@@ -81,7 +86,7 @@ class CompareTab(Tab):
             self.stop = gr.Button("Stop", interactive=False, scale=0, elem_id="gv-compare-stop")
         self.notice = notice.panel()
         self.table = mounted("compare", HTML, elem_id="gv-rows")
-        self.least = LeastPanel(self.methods)
+        self.least = LeastPanel(self.methods, self.table)
         self.starters = self.start, *self.least.starters
         self.stoppers = self.stop, *self.least.stoppers
 
@@ -115,7 +120,7 @@ class CompareTab(Tab):
             return plans.plans(names, values[self.ratios], inputs.maker(values))
 
         asked = asked_with(inputs, values, names, listed)
-        first, *more = [text for text, _ in asked.questions]
+        first, *more = [request.worded(text) for text, _ in asked.questions]
         requests = [of_clip(inputs, request, path) for *_, path in listed]
         updates = compare.compare(
             engine,
@@ -150,6 +155,12 @@ class CompareTab(Tab):
             table = rows.table_view(update.rows, asked, update.done)
             changed[self.table] = table if update.rows else None
         return changed
+
+
+def boxes(titles: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Return (title, name) of each compressor's checkbox; those of ``START`` come first."""
+    names = sorted(titles, key=lambda name: START.index(name) if name in START else len(START))
+    return [(titles[name], name) for name in names if name != "full"]
 
 
 def asked_with(

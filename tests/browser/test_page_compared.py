@@ -8,12 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from gleanvid.compressors import COMPRESSORS
 from gleanvid.plots import FIGURES
 from tests.browser.conftest import opened
 from tests.browser.steps import named, tab, until
 
 METHODS = ["All tokens", "GleanVID 10 %", "VidCom2 10 %", "V-CAST 10 %", "VisionZip 10 %",
-           "Uniform 10 %"]  # fmt: skip
+           "DivPrune 10 %", "Uniform 10 %"]  # fmt: skip
 FAILED = "VisionZip 10 %"  # VisionZip needs the signal saliency, which the fake backend lacks
 FILES = {  # label of a save button -> name of the file, bytes that it contains
     "Contact sheet of run B (PNG)": ("contact-sheet.png", b"PNG"),
@@ -112,12 +113,13 @@ def test_exported_comparison_has_every_method_with_its_answer(page):
         assert table[0]["answer"].startswith("word0") and table[0]["Tokens (kept)"]
 
 
-def test_plot_of_cost_against_quality_has_a_named_point_for_every_method(page):
+def test_compare_opens_with_the_evidence_and_six_compressors_and_has_no_plot_of_one_question(page):
     tab(page, "Compare")
-    names = page.locator(".gv-picture .gv-named").all_text_contents()
-    assert set(names) == {method.removesuffix(" 10 %") for method in METHODS if method != FAILED}
-    # two markers per method: quality and cost
-    assert page.locator(".gv-picture g").count() == 2 * len(names)
+    assert page.get_by_role("heading", name="What 2,000 questions say").is_visible()
+    boxes = page.locator("#gv-methods label:visible")
+    assert boxes.count() == 6 and page.locator(".gv-picture").count() == 0
+    page.get_by_role("button", name="More compressors").click()
+    assert boxes.count() == len(COMPRESSORS) - 1
 
 
 def test_every_curve_is_drawn_and_marks_the_viewer_s_unit(page):
@@ -175,7 +177,7 @@ def test_list_of_questions_reports_correct_answers_and_opens_the_run_of_each_que
     visit, library
 ):
     tab(visit, "Compare")
-    for method in ("VidCom2", "V-CAST", "VisionZip", "Uniform"):
+    for method in ("VidCom2", "V-CAST", "VisionZip", "DivPrune", "Uniform"):
         visit.locator("#gv-methods").get_by_label(method).uncheck()
     clip = visit.locator(".gv-examples [aria-current]").get_attribute("id")
     row = {"clip": clip.removeprefix("gv-example-"), "options": ["word0", "left"]}
@@ -192,11 +194,28 @@ def test_list_of_questions_reports_correct_answers_and_opens_the_run_of_each_que
     right = visit.locator(f"{ROW} td:nth-child(4)").all_inner_texts()
     assert [text.partition(" (")[0] for text in right] == ["1 of 2", "0 of 2"]
     assert "2 questions" in visit.locator(".gv-scatter h2").inner_text()
+    # two markers per method: quality and cost
+    assert visit.locator(".gv-picture g").count() == 2 * visit.locator(".gv-named").count() == 4
     visit.locator(f"{ROW} summary").last.click()
     assert "right answer: word0" in visit.locator(ROW).last.inner_text()
     visit.locator(ROW).last.get_by_role("button", name="Where to?").click()
     box = visit.get_by_role("textbox", name="Question", exact=True)
     until(visit, lambda: box.input_value() == "Where to?")
+
+
+def test_rows_of_an_earlier_table_stay_empty_until_their_button_runs_them(visit):
+    tab(visit, "Compare")
+    for method in ("VidCom2", "V-CAST", "VisionZip", "DivPrune"):
+        visit.locator("#gv-methods").get_by_label(method).uncheck()
+    ran = f"{ROW}.gv-done:has-text('Uniform')"
+    visit.click("#gv-compare-start")
+    visit.wait_for_selector(".gv-tools-row button >> nth=0 >> visible=true")
+    assert visit.locator(ran).count() == 1
+    visit.locator("#gv-methods").get_by_label("Uniform").uncheck()
+    visit.click("#gv-compare-start")
+    visit.locator(".gv-missing:has-text('Uniform')").get_by_role("button").click()
+    visit.wait_for_selector(ran)
+    assert visit.locator(".gv-missing").count() == 0
 
 
 def test_run_at_the_lowest_ratio_that_keeps_the_answer_opens_in_the_viewer(visit, library):
