@@ -11,6 +11,7 @@ from ..places import ASSETS
 from .local import BUILT_IN, PHOTOS
 
 FOLDER = ASSETS / "clips"
+Models = Sequence[tuple[str, str]]
 READY = 4  # maximum number of questions suggested for an example
 
 
@@ -89,6 +90,15 @@ def model_for(example: Example | None, chosen: str, offered: Collection[str]) ->
     """
     wanted = BUILT_IN if example and example.questions else PHOTOS
     return wanted if {chosen, wanted} <= {BUILT_IN, PHOTOS} & set(offered) else chosen
+
+
+def models_for(example: Example | None, models: Models) -> Models:
+    """Return the models of the menu for a clip, as (label, name) pairs.
+
+    The built-in model is left out for a clip that is not Glimpse's if the photo encoder is there.
+    """
+    known = bool(example and example.questions) or PHOTOS not in [name for _, name in models]
+    return [pair for pair in models if known or pair[1] != BUILT_IN]
 
 
 def example_of(examples: Sequence[Example], path: str | None) -> Example | None:

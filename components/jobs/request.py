@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from gleanvid.compressors import from_settings
 from gleanvid.compressors.base import Compressor
+from gleanvid.glimpse.questions.grammar import Reading, read
 from gleanvid.models.encoded import ClipKey
 from gleanvid.models.generation.sampling import Sampling
 from gleanvid.run import Run
@@ -16,6 +17,7 @@ from gleanvid.video.plan import check_span, seconds
 
 from .backend import Sampled
 from .examples import Example
+from .local import BUILT_IN
 from .methods import can_answer, make_compressor, refusal
 
 
@@ -36,7 +38,10 @@ ALL_TOKENS: Mapping[str, Any] = {"name": "full"}
 EDITED = "by_hand.keep"
 FIRST_RATIO = 0.1  # when the page opens: so low that compressors differ visibly
 NO_CLIP = "Choose a clip first: upload one, or take an example."
-NO_ANSWERS = "The Photo encoder answers no questions. Choose Built-in (for shapes) or a Video LLM."
+NO_ANSWERS = "The Photo encoder answers no questions: choose a Video LLM, or load one."
+OTHER_FORM = (
+    "Not asked: the built-in model knows a fixed set of questions{but}. The nearest are above."
+)
 NO_QUESTION = "Type a question first."
 TOO_LONG = f"A question may have at most {LONGEST:,} characters; this one has {{count:,}}."
 SAMPLING = {
@@ -120,7 +125,26 @@ class Request:
             return NO_ANSWERS
         if not self.path or not isinstance(question, str) or not question.strip():
             return NO_QUESTION if self.path else NO_CLIP
-        return TOO_LONG.format(count=len(question)) if len(question) > LONGEST else ""
+        if len(question) > LONGEST:
+            return TOO_LONG.format(count=len(question))
+        reading = self.reading(question)
+        if reading is None or reading.text == question.strip():
+            return ""
+        words = " or ".join(f"“{word}”" for word in reading.unknown[:3])
+        return OTHER_FORM.format(but=words and f", none with {words}")
+
+    def worded(self, question: str) -> str:
+        """Return the question in the words in which the built-in model knows it, if it does."""
+        reading = self.reading(question)
+        return reading.text or question if reading else question
+
+    def reading(self, question: str) -> Reading | None:
+        """Return how the built-in model reads a question; None if it can be asked in any words."""
+        asked = question.strip()
+        known = [text for text, _ in self.example.questions] if self.example else []
+        if self.model != BUILT_IN or not known or not asked:
+            return None
+        return Reading(asked) if asked in known else read(asked[:LONGEST], known)
 
     def clip(self, video: Video, signals: frozenset[str] = frozenset()) -> ClipKey:
         """Return the key under which the encoded clip is cached.

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from gleanvid.models.loading.precision import AUTO, with_precision
 from gleanvid.models.loading.registry import checkpoint, first_choice
 
-from ..jobs.local import BUILT_IN, is_here
+from ..jobs.display import short_name
+from ..jobs.local import BUILT_IN, PHOTOS, is_here
+from ..jobs.recorded import PREFIX
 
 HERE = "in the cache"
+PLAIN = re.compile("-(Video-)?Instruct$")  # end of a name that the label leaves out
 
 
 def recommended(device: str | None = None) -> tuple[str, str]:
@@ -30,6 +34,25 @@ def recommended(device: str | None = None) -> tuple[str, str]:
     row = checkpoint(name)
     facts = [f"{row.weights_gb:.1f} GB", row.licence] if row else []
     return name, f"{found}: start with {', '.join([name, *facts])}"
+
+
+def to_ask(loaded: Iterable[str], frames: int, device: str | None = None) -> tuple[str, str]:
+    """Return the label of the button that gets a model to answer questions, and its name.
+
+    It is a Video LLM of ``loaded``, the models in the menu, or else the recommended checkpoint. On
+    a CPU, the label has an estimate of the seconds that an answer takes.
+    """
+    from gleanvid.models.loading.fit import answer_s, memory
+
+    others = (BUILT_IN, PHOTOS)
+    if name := next((n for n in loaded if n not in others and not n.startswith(PREFIX)), ""):
+        return f"Ask with {short_name(name)}", name
+    name, _ = recommended(device)
+    row = checkpoint(name)
+    size = HERE if is_here(name) or not row else f"{row.weights_gb:.1f} GB"
+    on_cpu = row and memory(device).device == "cpu"
+    wait = f", about {answer_s(row.size, frames):.0f} s an answer here" if row and on_cpu else ""
+    return f"Load {PLAIN.sub('', short_name(name)).replace('-', ' ')} ({size}{wait})", name
 
 
 def offers(names: Iterable[str], frames: int, device: str | None = None) -> list[tuple[str, str]]:

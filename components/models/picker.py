@@ -11,7 +11,7 @@ import gradio as gr
 from ..jobs.display import explain, message
 from ..widgets.events import AT_ONCE, PRIVATE, QUEUED, Changes, Values, part, script
 from ..widgets.panel import Page, Panel
-from .choosing import Choosing
+from .choosing import Choosing, Progress
 from .offers import recommended
 
 HUB_ADDRESS = "https://huggingface.co/"
@@ -19,6 +19,12 @@ CHECK = "To test a model on this machine: gleanvid check --model ID."
 EXAMPLES = "OWNER/NAME, OWNER/NAME@4bit, vllm:http://host:port"
 BAR = """<div class="gv-loading" hidden>
 <progress max="1" aria-label="Loading a model"></progress><p role="status"></p></div>"""
+
+
+def bar_value(now: Progress) -> dict[str, Any]:
+    """Return the content of a progress bar made with ``BAR``."""
+    bar = {"text": now.text, "done": now.done, "total": now.total, "over": now.over}
+    return bar | {"failed": now.stage == "failed"}
 
 
 def button() -> gr.Button:
@@ -125,9 +131,8 @@ class ModelPicker(Panel):
     def _watch(self) -> Iterator[Changes]:
         """Show the progress until loading has ended; then choose the model in the menu."""
         for now in self.choosing.progress():
-            bar = {"text": now.text, "done": now.done, "total": now.total, "over": now.over}
             changes: Changes = {
-                self.bar: bar | {"failed": now.stage == "failed"},
+                self.bar: bar_value(now),
                 self.load: gr.update(interactive=now.over),
                 self.cancel: gr.update(interactive=not now.over),
             }

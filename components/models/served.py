@@ -11,7 +11,6 @@ import gradio as gr
 from gleanvid.compressors import COMPRESSORS
 
 from ..jobs.methods import lacking
-from ..jobs.request import NO_ANSWERS
 from ..widgets.events import AT_ONCE, Changes, Values
 from ..widgets.panel import Page, Panel
 
@@ -19,12 +18,6 @@ SOME = (
     "{count} of {all} compressors are left out: they need attention or a language model. The tab "
     "Compare names them."
 )
-
-
-def no_answers(text: str = NO_ANSWERS) -> gr.HTML:
-    """Make the sentence shown in place of a question box if the model answers no questions."""
-    sentence = f'<p class="gv-silent">{text}</p>'
-    return gr.HTML(sentence, js_on_load=None, apply_default_css=False)
 
 
 def served_method(model: str, method: str) -> str:
@@ -61,7 +54,7 @@ class ServedPanel(Panel):
         offered, count = _offered(model), len(not_served(model))
         titles = [(title, name) for name, title in offered.items()]
         some = SOME.format(count=count, all=len(COMPRESSORS)) if count else ""
-        boxes = [row for row in titles if row[1] != "full"]
+        boxes = [row for row in self.compared.choices if row[1] in offered]
         return {
             self.method: gr.update(choices=titles, info=some, value=served_method(model, method)),
             self.compared: gr.update(choices=boxes, info=not_served_sentence(model), value=served),

@@ -115,7 +115,8 @@ class LinkPanel(Panel):
             changes = self.emptied(settings, back) | settings
         changes |= self.own_clips(changes, query, back)
         if model in changes:  # also offer models loaded since the server's start
-            changes[model] = gr.update(value=changes[model], choices=list(model.choices))
+            models = self.clip.models(self.example(changes.get(self.named["clip"])))
+            changes[model] = gr.update(value=changes[model], choices=models)
         if (tab := query.get("tab", "")) in self.links.tabs:
             changes[outputs.tabs] = gr.update(selected=tab)
         runs = changes.get(outputs.runs, outputs.runs.value)
@@ -127,7 +128,8 @@ class LinkPanel(Panel):
         changes = self.opening_settings(self.links.settings(query))
         changes |= {self.named[key]: value for key, value in self.links.valid(query).items()}
         example = self.example(changes.get(self.named["clip"]))
-        if example and "model" not in query:
+        chosen = changes.get(self.named["model"])
+        if example and chosen not in [name for _, name in self.clip.models(example)]:
             changes |= self.clip.suited(self.standing(changes), example)
         return changes
 

@@ -20,6 +20,7 @@ from ..jobs.recorded import Entry
 from ..jobs.request import FIRST_RATIO
 from ..models import picker
 from ..models.choosing import Choosing
+from ..models.offer_panel import OfferPanel
 from ..models.served import ServedPanel
 from ..server import endpoints
 from ..server.serving import LOCAL, Limits
@@ -112,6 +113,7 @@ class Layout:
             question = opening.question or (examples[0].question if examples else "")
             self.talk = TalkPanel(question)
         with gr.Row(elem_id="gv-under"):
+            self.offer = OfferPanel(choosing) if choosing else None
             self.ready = questions(ready(examples[0]) if examples else [])
             self.notice = notice.panel(talk.SAVED if opening.runs else "")
         self.link, self.signals = LinkPanel(served, self.clip), events.signals()
@@ -129,7 +131,8 @@ class Layout:
     @property
     def panels(self) -> list[Panel]:
         """All panels except ``picker`` and ``link``, which :meth:`connect` connects afterwards."""
-        return [*(self.clip, self.talk, self.settings, self.sides, self.served), *self.tabs]
+        offer = [self.offer] if self.offer else []
+        return [self.clip, *offer, self.talk, self.settings, self.sides, self.served, *self.tabs]
 
     def connect(
         self,
@@ -141,9 +144,11 @@ class Layout:
     ) -> None:
         runs = gr.State(opening.runs)
         inputs, outputs = self._inputs(examples, recordings, runs), self._outputs(runs)
-        problem, live = self.settings.controls.problem, self.settings.habits.live
+        problem, live = self.settings.controls.problem, self.settings.live
         preview = Previews(engine, inputs, outputs, self.talk.stop, problem, live, self.signals)
         page = Page(engine, inputs, outputs, blocks, examples, self.tabs, preview, self.signals)
+        if self.offer:
+            self.talk.also = [self.offer.asks.change]
         for panel in self.panels:
             panel.connect(page)
         for event in (event for tab in self.tabs for event in tab.left_on_show):
@@ -156,7 +161,7 @@ class Layout:
     def _inputs(
         self, examples: Sequence[Example], recordings: Sequence[Entry], runs: gr.State
     ) -> Inputs:
-        named, habits = self.settings.linked(), self.settings.habits
+        named, both = self.settings.linked(), self.settings.both
         parts, question, pinned = (
             self.settings.controls.parts,
             self.talk.question,
@@ -170,10 +175,10 @@ class Layout:
             pinned=pinned,
             runs=runs,
             shelf=self.clip.own,
-            both=habits.both,
+            both=both,
             examples={str(example.path): example for example in examples},
             recordings={entry.model: entry for entry in recordings},
-            gathered=Gathered([*named.values(), *parts, habits.both, question, pinned]),
+            gathered=Gathered([*named.values(), *parts, both, question, pinned]),
         )
 
     def _outputs(self, runs: gr.State) -> Outputs:

@@ -16,7 +16,6 @@ from ..jobs.request import NEW_TOKENS, SEEDS
 from ..server.serving import Limits
 from ..widgets import controls, notice
 from ..widgets.panel import Page, Panel
-from .habits import HabitsPanel, live_switch
 
 FRAMES = (4, 32)  # minimum and default number of sampled frames
 PIXELS = {  # maximum number of pixels of a frame as the model sees it
@@ -50,7 +49,8 @@ class SettingsPanel(Panel):
         every = controls.settings_by_key(methods, start, ratio)
         in_the_open = controls.part(methods, every, start, in_the_open=True)
         refused = notice.plain("gv-refused")
-        live = live_switch()
+        again, both = "Ask again on each change", "Also answer with all tokens"
+        self.live = gr.Checkbox(True, label=again, interactive=True, elem_id="gv-live-switch")
         with gr.Accordion("More settings", open=False, elem_id="gv-more"):
             in_fold = controls.part(methods, every, start, in_the_open=False)
             heading(f"<h3>Clip</h3><p>{CLIP.format(size=limits.upload_mb)}</p>")
@@ -58,7 +58,7 @@ class SettingsPanel(Panel):
             with gr.Row(elem_id="gv-span"):
                 self.start, self.end = time_box("From", "the start"), time_box("To", "the end")
             heading("<h3>Answer</h3>")
-            self.habits = HabitsPanel(live)
+            self.both = gr.Checkbox(True, label=both, interactive=True)
             self.seed = gr.Number(
                 0, label="Seed", precision=0, minimum=0, maximum=SEEDS, interactive=True
             )
@@ -94,7 +94,6 @@ class SettingsPanel(Panel):
         ]
         page.preview.after(partial(gr.on, clip))
         page.preview.of_moves(partial(gr.on, [widget.change for widget in self.moved()]))
-        self.habits.connect(page)
 
 
 def model_menu(models: Sequence[tuple[str, str]]) -> gr.Dropdown:

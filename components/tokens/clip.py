@@ -14,7 +14,7 @@ from typing import Any
 import gradio as gr
 
 from ..jobs.display import Message, PageUpdate, message, status
-from ..jobs.examples import Example, model_for, ready, thumbnail
+from ..jobs.examples import Example, model_for, models_for, ready, thumbnail
 from ..jobs.job import READING, Job, read
 from ..jobs.pages import UPLOAD
 from ..jobs.request import NO_CLIP
@@ -140,7 +140,12 @@ class ClipPanel(Panel):
         """
         asked = {} if question is None else {self.page.inputs.question: question}
         chosen = {self.file: path} | asked | self.cleared() | self.returning(path, values)
-        return chosen | self.suited(values, example) | {self.page.outputs.ready: ready(example)}
+        suited = {self.model: values[self.model]} | self.suited(values, example)
+        suited[self.model] = gr.update(value=suited[self.model], choices=self.models(example))
+        return chosen | suited | {self.page.outputs.ready: ready(example)}
+
+    def models(self, example: Example | None) -> Any:
+        return models_for(example, self.model.choices)
 
     def shelf_of(self, own: Mapping[str, str]) -> Changes:
         return {self.own: dict(own), self.shelf: shelf(own)}

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import gradio as gr
 
 from ..jobs.display import STOPPED
+from ..jobs.examples import ready
 from ..jobs.request import LONGEST
-from ..models.served import no_answers
 from ..widgets.events import AT_ONCE, Changes, Values
 from ..widgets.page_state import owner
 from ..widgets.panel import Page, Panel
@@ -21,7 +22,10 @@ SAVED = "Saved run of the built-in model. Press Ask to run it again."
 
 
 class TalkPanel(Panel):
+    """Asks the question on a press of Ask or Enter, and on each event of ``also``."""
+
     def __init__(self, question: str) -> None:
+        self.also: Sequence[Any] = ()
         self.question = gr.Textbox(
             value=question,
             label="Question",
@@ -35,7 +39,6 @@ class TalkPanel(Panel):
             min_width=160,
             elem_id="gv-question",
         )
-        no_answers()
         self.ask = gr.Button("Ask", variant="primary", scale=0, min_width=84, elem_id="gv-ask")
         self.stop = gr.Button("Stop", interactive=False, scale=0, min_width=72, elem_id="gv-stop")
         self.starters, self.stoppers = (self.ask,), (self.stop,)
@@ -49,8 +52,9 @@ class TalkPanel(Panel):
         ready: Any = outputs.ready
         picked = ready.pick(self.on_pick, None, self.question, **AT_ONCE)
         viewer: Any = outputs.viewer
-        asked = partial(gr.on, [self.ask.click, self.question.submit])
-        work = outputs.notice, self.stop, self.on_ask, outputs.changed
+        asked = partial(gr.on, [self.ask.click, self.question.submit, *self.also])
+        changed = [*outputs.changed, self.question, outputs.ready]
+        work = outputs.notice, self.stop, self.on_ask, changed
         runs = [start(page, event, *work) for event in (asked, picked.then, viewer.ask)]
         measuring = outputs.notice, self.stop, self.on_measure, outputs.changed
         runs.append(start(page, viewer.measure, *measuring))
@@ -60,9 +64,15 @@ class TalkPanel(Panel):
         inputs, outputs = self.page.inputs, self.page.outputs
         values = inputs.read(values)
         request, sides = inputs.request(values), inputs.sides(values)
-        both = bool(values[inputs.both])
-        updates = ask.ask(self.page.engine, owner(user), request, sides, both)
-        yield from map(outputs.changes, updates)
+        reading, both = request.reading(sides.question), bool(values[inputs.both])
+        worded: Changes = {}
+        if reading:
+            sides = replace(sides, question=reading.text or sides.question)
+            offered = list(reading.nearest) or ready(request.example)
+            worded = {self.question: sides.question, outputs.ready: offered}
+        for update in ask.ask(self.page.engine, owner(user), request, sides, both):
+            yield worded | outputs.changes(update)
+            worded = {}
 
     def on_measure(self, user: gr.Request, values: Values) -> Iterator[Changes]:
         inputs = self.page.inputs

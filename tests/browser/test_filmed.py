@@ -5,9 +5,10 @@ import pytest
 from components.jobs.engine import Engine
 from components.jobs.examples import examples
 from components.jobs.local import LocalBackend
+from components.jobs.request import NO_ANSWERS
 from components.page.page import BUILT_IN_MODEL, PHOTO_MODEL
 from tests.browser.conftest import listen, served
-from tests.browser.steps import notice, tab
+from tests.browser.steps import ask, notice, tab
 
 METHODS = "[...document.querySelectorAll('#gv-methods label')].map((label) => label.innerText)"
 FLASH, DRIVEWAY = (f"[id='gv-example-{name}.mp4']" for name in ("glimpse_1", "driveway"))
@@ -26,11 +27,13 @@ def page(browser):
         page.close()
 
 
-def test_question_box_and_ask_are_hidden_for_a_model_without_answers(page):
-    page.wait_for_selector("#gv-ask", state="hidden")
-    assert not page.locator("#gv-question").is_visible()
-    # The sentence that replaces the question box is one line high.
-    assert page.locator(".gv-silent").first.bounding_box()["height"] < 30
+def test_filmed_clip_keeps_the_question_box_and_has_no_built_in_model_in_its_menu(page):
+    page.locator("#gv-model input").click()
+    (only,) = page.locator("#gv-model [role=option]").all_inner_texts()
+    assert PHOTO_MODEL[0] in only
+    page.keyboard.press("Escape")
+    ask(page, "What is parked there?")
+    notice(page, NO_ANSWERS)
     tab(page, "Export and API")
     page.click("#gv-code")
     page.wait_for_selector(".gv-code pre")

@@ -7,8 +7,10 @@ temporary tensors. No estimate was checked on a GPU.
 
 from __future__ import annotations
 
+import time
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import torch
@@ -78,6 +80,30 @@ def _number(path: Path) -> int | None:
     with suppress(OSError, ValueError):  # the file may hold "max": no limit
         return int(path.read_text())
     return None
+
+
+def answer_s(billions: float, frames: int) -> float:
+    """Estimate the seconds that an answer with all tokens takes on this CPU, to one digit.
+
+    The operations that a prompt takes are divided by this machine's speed, which is measured. It is
+    right within a factor of two for SmolVLM2-256M with random weights.
+    """
+    seconds = 2e9 * billions * frames * _TOKENS_PER_FRAME / _flops()
+    return float(f"{max(1.0, seconds):.1g}")
+
+
+@cache
+def _flops() -> float:
+    """Measure the floating-point operations per second of a product of two float32 matrices.
+
+    The fastest of several counts: other programs slow the rest.
+    """
+    square, seconds = torch.ones(512, 512), []
+    for _ in range(16):
+        began = time.perf_counter()
+        square @ square
+        seconds.append(time.perf_counter() - began)
+    return 2 * 512**3 / min(seconds)
 
 
 @dataclass(frozen=True)

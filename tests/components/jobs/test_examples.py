@@ -40,3 +40,11 @@ def test_clip_switches_between_built_in_model_and_photo_encoder_but_not_from_oth
     assert examples.model_for(glimpse, "a/b", offered) == examples.model_for(None, "a/b", offered)
     assert examples.model_for(None, "a/b", offered) == "a/b"
     assert examples.model_for(None, "builtin", ["builtin"]) == "builtin"
+
+
+def test_built_in_model_is_not_offered_for_a_clip_that_is_not_glimpse_s(folder):
+    glimpse, filmed = examples.examples(folder)
+    menu = [("Tiny", "builtin"), ("Photo encoder", "mobilenet_v2"), ("Else", "a/b")]
+    assert examples.models_for(glimpse, menu) == menu
+    assert examples.models_for(filmed, menu) == examples.models_for(None, menu) == menu[1:]
+    assert examples.models_for(None, menu[:1]) == menu[:1]

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import torch
@@ -96,6 +97,19 @@ def test_answer_is_judged_if_the_right_answer_is_known(clip, tmp_path):
     assert last_of(updates_of(engine, known)).answers[0]["right"] is False
     unjudged = last_of(updates_of(engine, unknown)).answers[0]
     assert unjudged["right"] is None and unjudged["caveat"] == KNOWS_GLIMPSE
+
+
+@pytest.mark.parametrize(
+    ("question", "problem"),
+    [("What moves?", ""), ("Where is the star?", ""), ("asdf", "“asdf”"), ("What color?", "Not")],
+)
+def test_built_in_model_is_asked_only_what_it_knows_about_a_glimpse_clip(clip, question, problem):
+    engine, known = Engine(FakeBackend()), (("What moves?", "a square"),)
+    request = replace(request_of(clip), example=Example(Path(clip), "Clip", "", known))
+    last = updates_of(engine, request, Sides(question=question))[-1]
+    assert (problem in last.notice["text"]) and (last.notice["kind"] == "problem") is bool(problem)
+    assert bool(engine.backend.asked) is not bool(problem)
+    assert not replace(request, model="other").missing(question)
 
 
 def broken(tmp_path):
