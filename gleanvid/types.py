@@ -160,7 +160,7 @@ class VideoTokens:
         keys: [L, Dk], the vision tower's attention keys.
         text: [Q, D], embeddings of the question.
         attention: [heads, R, L], attention weights from R prompt tokens to the visual tokens, in
-            the previous layer. Only inside the language model.
+            the previous layer. Only inside the language model, with all heads combined into one.
         positions: [L], each token's flat index in the grid. None: no token has been dropped.
         previous: The record of the previous compression stage. A method may read its ``state``.
 

@@ -39,6 +39,7 @@ class Compressor(ABC):
         reported: Results that the authors report, and where.
         not_ported: Parts of the authors' code that are not implemented here.
         queries: Prompt tokens whose attention an inner stage reads: "last", "text" or "" (none).
+        over_heads: How the attention of all heads is combined for it: "mean" or "max".
 
     Raises:
         ValueError: A setting is out of its range; the message names setting, value and range.
@@ -60,6 +61,7 @@ class Compressor(ABC):
     reported: ClassVar[str] = ""
     not_ported: ClassVar[str] = ""
     queries: ClassVar[str] = ""
+    over_heads: ClassVar[str] = "mean"
 
     retention_ratio: float = setting(
         0.25,

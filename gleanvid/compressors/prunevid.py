@@ -208,6 +208,7 @@ class PruneVidSelection(InnerStage):
     name: ClassVar[str] = "prunevid_selection"
     paper: ClassVar[str] = PruneVid.paper
     queries: ClassVar[str] = "text"
+    over_heads: ClassVar[str] = "max"
 
     def _compress(self, tokens: VideoTokens) -> Compression:
         score = required(tokens, "attention", "PruneVid").float().amax(dim=(0, 1))  # [L]

@@ -23,6 +23,7 @@ from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 
 from gleanvid.devices import without_autocast
 
+CHUNK = 2**22  # number of attention weights that are computed at a time
 # function that gets queries, keys and keyword arguments of every call of one attention module
 Watcher = Callable[[Tensor, Tensor, dict[str, Any]], None]
 _watchers: dict[nn.Module, Watcher] = {}
@@ -124,6 +125,35 @@ def attention_rows(
     logits = logits.view(heads, len(asking), length) * (scaling or width**-0.5)
     seen = torch.arange(length, device=query.device) <= asking[:, None]
     return logits.masked_fill(~(seen & present), -torch.inf).softmax(-1)
+
+
+def attention_to(
+    query: Tensor,
+    key: Tensor,
+    scaling: float | None,
+    asking: Tensor,
+    present: Tensor,
+    columns: Tensor,
+    over_heads: str,
+) -> Tensor:
+    """Return float32 [1, R, V], the attention of R query tokens to V of the tokens.
+
+    Memory is linear in the length of the prompt: :data:`CHUNK` weights are computed at a time.
+
+    Args:
+        query: [H, P, d], as in :func:`attention_rows`.
+        key: [G, S, d].
+        scaling: factor of the attention logits; None: 1 / sqrt(d).
+        asking: int64 [R], the indices of the query tokens in the sequence.
+        present: bool [P], False on padding.
+        columns: int64 [V], indices of tokens in the sequence.
+        over_heads: "mean" or "max", how the weights of all heads are combined.
+    """
+    parts = []
+    for some in asking.split(max(1, CHUNK // (query.shape[0] * query.shape[1]))):
+        weights = attention_rows(query, key, scaling, some, present)[..., columns]
+        parts.append(weights.amax(0) if over_heads == "max" else weights.mean(0))
+    return torch.cat(parts)[None]
 
 
 @without_autocast()

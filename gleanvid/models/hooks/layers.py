@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from gleanvid.compressors.base import Compressor
-from gleanvid.models.hooks.attention import attention_rows, watching
+from gleanvid.models.hooks.attention import attention_to, watching
 from gleanvid.models.hooks.decoding import passed_cache
 from gleanvid.models.hooks.masks import narrowed_mask
 from gleanvid.models.hooks.prefill import Prefill, Rows
@@ -47,7 +47,7 @@ class LayerHooks:
         self.prefilling = False
         self._plans: dict[int, Plan] = {}  # layer of a stage -> the tokens left after it
         self._steps: list[tuple[Plan, list[list[Span]], Rows]] = []
-        # (prompt of the batch, video) -> attention [heads, R, V] of R text tokens to its V tokens
+        # (prompt of the batch, video) -> attention [1, R, V] of R text tokens to its V tokens
         self._attention: dict[tuple[int, int], Tensor] = {}
         # Plan, mask and rotary tables that the previous layer got, and the arguments cut from them.
         self._cut: tuple[Any, ...] = ()
@@ -88,7 +88,7 @@ class LayerHooks:
             for index, stage in self.stages.items():
                 if stage.queries:
                     module = language_model.layers[index - 1].self_attn
-                    stack.enter_context(watching(module, partial(self._watch, stage.queries)))
+                    stack.enter_context(watching(module, partial(self._watch, stage)))
             if hasattr(language_model, "_deepstack_process"):
                 original = language_model._deepstack_process
                 language_model._deepstack_process = partial(self._deepstack, original)
@@ -161,11 +161,8 @@ class LayerHooks:
         )
         return stage.compress(tokens)
 
-    def _watch(self, queries: str, query: Tensor, key: Tensor, kwargs: dict[str, Any]) -> None:
-        """Store this layer's attention from text to video tokens, which the next stage reads.
-
-        ``queries``: "last" for the last text token only, else all text tokens after the video.
-        """
+    def _watch(self, stage: Compressor, query: Tensor, key: Tensor, kwargs: dict[str, Any]) -> None:
+        """Store this layer's attention from text to video tokens, which the next stage reads."""
         if not self.prefilling:
             return
         for row, videos in enumerate(self._spans):
@@ -173,9 +170,11 @@ class LayerHooks:
             present = self._present[row].to(query.device)
             for number, span in enumerate(videos):
                 asking = text_columns(self._present[row], videos, span).to(query.device)
-                asking = asking[-1:] if queries == "last" else asking
-                rows = attention_rows(query[row], key[row], kwargs.get("scaling"), asking, present)
-                self._attention[row, number] = rows[..., span.columns.to(rows.device)]
+                asking = asking[-1:] if stage.queries == "last" else asking
+                columns, scaling = span.columns.to(query.device), kwargs.get("scaling")
+                self._attention[row, number] = attention_to(
+                    query[row], key[row], scaling, asking, present, columns, stage.over_heads
+                )
 
     def _deepstack(
         self, original: Callable[..., Tensor], hidden: Tensor, visual: Tensor, level: Tensor

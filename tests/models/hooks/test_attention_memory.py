@@ -1,0 +1,44 @@
+from __future__ import annotations
+
+import pytest
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from gleanvid.models.hooks import attention
+from gleanvid.models.hooks.attention import attention_rows, attention_to
+
+HEADS, VIDEO = 4, 60
+
+
+class Largest(TorchDispatchMode):
+    """Records the number of elements of the largest tensor that torch makes."""
+
+    numel = 0
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        made = func(*args, **(kwargs or {}))
+        if isinstance(made, torch.Tensor):
+            self.numel = max(self.numel, made.numel())
+        return made
+
+
+def attended(question, over_heads):
+    """Return the attention of a question to a video before it, [R, V], and as a whole [H, R, V]."""
+    prompt = VIDEO + question
+    generator = torch.Generator().manual_seed(0)
+    query, key = (torch.randn(HEADS, prompt, 8, generator=generator) for _ in "qk")
+    where = torch.arange(VIDEO, prompt), torch.ones(prompt, dtype=torch.bool)
+    with Largest() as largest:
+        found = attention_to(query, key, None, *where, torch.arange(VIDEO), over_heads)
+    return found, attention_rows(query, key, None, *where)[..., :VIDEO], largest.numel
+
+
+@pytest.mark.parametrize("over_heads", ["mean", "max"])
+def test_memory_for_the_attention_of_a_question_is_linear_in_its_length(monkeypatch, over_heads):
+    monkeypatch.setattr(attention, "CHUNK", 1000)
+    sizes = {}
+    for question in (100, 200, 800):
+        found, whole, sizes[question] = attended(question, over_heads)
+        expected = whole.amax(0) if over_heads == "max" else whole.mean(0)
+        torch.testing.assert_close(found[0], expected)
+    assert sizes[800] <= 8.5 * sizes[100] and sizes[200] <= 2.5 * sizes[100]
