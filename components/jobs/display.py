@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NotRequired, TypedDict
@@ -17,9 +16,8 @@ from gleanvid.types import Video
 
 from ..viewer.values import Clip
 from .engine import Engine
+from .failures import FAILURE_LOG
 from .local import PHOTOS
-
-log = logging.getLogger(__name__)
 
 Answer = dict[str, Any]  # an answer in the viewer; see :func:`components.tokens.answers.answer`
 
@@ -80,7 +78,7 @@ def explain(error: Exception) -> str:
     if text == OUT_OF_MEMORY and torch.cuda.is_available():
         torch.cuda.empty_cache()
     if not text or isinstance(error, PluginError):
-        log.error("unexpected failure", exc_info=error)
+        FAILURE_LOG.bug(error)
     return text or UNEXPECTED
 
 

@@ -17,7 +17,6 @@ from gradio.utils import get_function_description
 from gleanvid.compressors import COMPRESSORS, METHODS, key_of
 from gleanvid.compressors.base import Compressor
 from gleanvid.metrics import budget_gini
-from gleanvid.run import Run
 
 from ..compare import comparing as comparing
 from ..compare import plans, rows
@@ -107,8 +106,7 @@ class Calls:
         work = Work()
         with model_access(self.engine, request, work) as clip:
             method, sampled = request.make_compressor(), request.checked_sampling()
-            answers = self.engine.answer(request.clip(clip), question, method, sampled, work)
-            return next(item for item in answers if isinstance(item, Run)).summary()
+            return self.engine.run(request.clip(clip), question, method, sampled, work).summary()
 
     def compress(
         self,

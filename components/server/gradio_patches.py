@@ -6,22 +6,16 @@ a Gradio without the fault is installed: delete the patch then.
 
 from __future__ import annotations
 
-import logging
 import secrets
-import sys
-import time
 from typing import Any
 
 from gradio import queueing, route_utils, routes
 from gradio.route_utils import GradioMultiPartParser
 
+from ..jobs.failures import FAILURE_LOG
 from .visitors import visitor
 
-log = logging.getLogger(__name__)
-
 MOST_FILES = 4  # maximum number of files in one upload; the page and the clients send one
-FAILURES = 60  # maximum number of failures logged per minute
-LONGEST_FAILURE = 300  # maximum number of characters of an error in the log
 
 
 class FilesOnly(GradioMultiPartParser):
@@ -39,32 +33,6 @@ class FilesOnly(GradioMultiPartParser):
         super().on_headers_finished()
         file: Any = self._current_part.file
         file.sha.update(secrets.token_bytes())
-
-
-class FailureLog:
-    """Replaces the module ``traceback`` in Gradio; logs a failed event as one line.
-
-    Symptom: for invalid values, Gradio prints a traceback with these values. One address could
-    write 150 MB a minute into the log, and forge lines.
-    """
-
-    def __init__(self) -> None:
-        self._begun, self._count = 0.0, 0
-
-    def print_exc(self) -> None:
-        """Log the error being handled, unless ``FAILURES`` errors were logged within a minute."""
-        now = time.monotonic()
-        if now - self._begun > 60.0:
-            self._begun, self._count = now, 0
-        self._count += 1
-        if self._count <= FAILURES:
-            log.error("A request failed: %s", ascii(repr(sys.exception()))[:LONGEST_FAILURE])
-        if self._count == FAILURES:
-            log.error("Further failed requests are not logged for up to a minute.")
-        log.debug("A request failed.", exc_info=True)
-
-
-FAILURE_LOG = FailureLog()
 
 
 def apply() -> None:

@@ -22,8 +22,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from gleanvid.errors import DISK_FULL, sentence
 
+from ..jobs.failures import FAILURE_LOG
 from .allowed import ALLOWED, GRADIO, MAX_JSON, UPLOAD, RefusedError, checked_json, matcher
-from .gradio_patches import FAILURE_LOG, events_of
+from .gradio_patches import events_of
 from .uploads import Uploads
 from .visitors import bracketed, visitor
 

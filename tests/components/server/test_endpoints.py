@@ -6,6 +6,7 @@ pytest.importorskip("gradio_client")
 
 import httpx
 from gradio_client import Client, handle_file
+from gradio_client.exceptions import AppError
 
 from components.jobs.engine import Engine
 from components.page.page import build_app
@@ -44,6 +45,15 @@ def test_ask_endpoint_returns_the_answer_and_its_cost(client, clip):
     )
     assert run["answer"].startswith("word0") and run["compressor"]["retention_ratio"] == 0.5
     assert sum(run["budgets"]) == run["cost"]["visual_tokens_kept"]
+
+
+def test_call_that_is_stopped_within_its_answer_is_no_failure_in_the_log(
+    client, clip, library, monkeypatch, caplog
+):
+    monkeypatch.setattr(library, "stream_answer", lambda *_: (text for text in ("word0 ",)))
+    with pytest.raises(AppError):
+        client.predict(video=clip, question="What moves?", frames=8, api_name="/ask")
+    assert "failure" not in caplog.text and "failed" not in caplog.text
 
 
 def test_compress_endpoint_chooses_tokens_without_a_question(client, clip):
