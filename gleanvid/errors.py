@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,6 +19,8 @@ OUT_OF_MEMORY = (
     "The model ran out of memory. Use fewer frames or a lower retention ratio, then try again."
 )
 DISK_FULL = "The disk is full. Retry when it has room."
+
+_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
 @contextmanager
@@ -45,6 +48,7 @@ def refusing(
     except failures as error:
         is_said = type(error) is ValueError and str(error)
         reason = str(error) if is_said else f"{type(error).__name__}: {error}"
+        reason = f"{error} is missing" if isinstance(error, KeyError) else reason
         raise kind(f"{text}: {reason}" if because else text) from error
 
 
@@ -75,6 +79,17 @@ def printable(text: str, keep: str = "") -> str:
         one if one.isprintable() or one in keep else one.encode("unicode_escape").decode()
         for one in text
     )
+
+
+def plain(text: str) -> str:
+    r"""Return the text without control characters and those that change the direction of text.
+
+    Tabs and line feeds stay. Names that strangers chose could otherwise show as other names.
+
+    >>> plain("clip\u202e4pm.mp4\x1b[2J")
+    'clip4pm.mp4[2J'
+    """
+    return _CONTROLS.sub("", text)
 
 
 def closed_pipe() -> int:

@@ -10,6 +10,8 @@ from html import escape
 from string import Template
 from typing import Any
 
+from gleanvid.errors import plain
+
 from ..places import ASSETS
 from .modules import TEXTS
 from .payload import Packed
@@ -46,8 +48,8 @@ def page(
         value = {**packed.value, **files}
     template = Template((ASSETS / "take_away.html").read_text(encoding="utf-8"))
     return template.substitute(
-        title=escape(title),
-        about=escape(about),
+        title=escape(plain(title)),
+        about=escape(plain(about)),
         silent=" data-silent" if silent else "",
         style="".join((ASSETS / name).read_text(encoding="utf-8") for name in STYLES),
         modules=as_json({"imports": _modules()}),
@@ -71,5 +73,5 @@ def data_url(kind: str, content: bytes) -> str:
 
 
 def as_json(value: Any) -> str:
-    """Return JSON that is safe inside a script element."""
-    return json.dumps(value, ensure_ascii=False).replace("<", "\\u003c")
+    """Return JSON that is safe inside a script element, without characters that hide text."""
+    return plain(json.dumps(value, ensure_ascii=False)).replace("<", "\\u003c")

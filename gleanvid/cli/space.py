@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import shutil
 from collections.abc import Iterator, Sequence
 from importlib.metadata import requires, version
@@ -26,7 +27,7 @@ if __name__ == "__main__":
     main({arguments})
 '''
 README = """---
-title: {title}
+title: {quoted}
 sdk: gradio
 sdk_version: {gradio}
 python_version: "3.11"
@@ -64,6 +65,7 @@ def _space(options: argparse.Namespace) -> int:
     shutil.copytree(app, out / "gleanvid_app", ignore=_LEFT_OUT)
     shutil.copytree(assets, out / "gleanvid_app" / "assets", ignore=_LEFT_OUT, dirs_exist_ok=True)
     facts = {"title": options.title, "gradio": version("gradio"), "version": version("gleanvid")}
+    facts["quoted"] = json.dumps(options.title, ensure_ascii=False)  # JSON is YAML
     attributes = [f"*.{kind} filter=lfs diff=lfs merge=lfs -text" for kind in LARGE]
     for name, text in (
         ("app.py", APP.format(arguments=_plugins(options.plugin, out))),

@@ -10,6 +10,8 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+from gleanvid.errors import plain
+
 FORMULA = ("=", "+", "-", "@", "\t", "\n")  # a spreadsheet may run a cell that starts with these
 
 
@@ -50,7 +52,7 @@ def csv_text(names: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> str:
     """Return a table as CSV text with columns ``names``; None is an empty cell.
 
     Text that a spreadsheet would run as a formula gets an apostrophe before it: names of files,
-    groups and methods may come from strangers.
+    groups and methods may come from strangers. Control characters are left out.
 
     >>> print(csv_text(["clip", "gain"], [{"clip": "=1+1.mp4", "gain": -2}]), end="")
     clip,gain
@@ -67,5 +69,5 @@ def csv_text(names: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> str:
 def _cell(value: Any) -> Any:
     if not isinstance(value, str):
         return value
-    value = value.replace("\r", "\n")  # "\r" would end the row, as csv does not quote it
+    value = plain(value.replace("\r", "\n"))  # "\r" would end the row, as csv does not quote it
     return f"'{value}" if value.startswith(FORMULA) else value

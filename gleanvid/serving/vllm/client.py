@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from gleanvid.errors import MALFORMED, refusing
+from gleanvid.errors import MALFORMED, plain, refusing
 from gleanvid.serving.vllm import checked_addresses, key_for
 from gleanvid.types import ModelError, StoppedError
 
@@ -134,7 +134,8 @@ class Server:
             started = perf_counter()
             first_s = 0.0
             for event in self._events("/v1/chat/completions", request, stop):
-                text = "".join(one["delta"].get("content") or "" for one in event["choices"])
+                texts = (one["delta"].get("content") or "" for one in event["choices"])
+                text = plain("".join(texts))
                 usage = event.get("usage") or usage
                 if text:
                     first_s = first_s or perf_counter() - started
@@ -229,7 +230,7 @@ class Server:
     def _error(self, text: str) -> ModelError:
         """Return an error without the API key, which a server may quote."""
         whole = text.replace(self.key, "[key]") if self.key else text
-        return ModelError(whole[:LONGEST_SENTENCE])
+        return ModelError(plain(whole)[:LONGEST_SENTENCE])
 
 
 def servers_of(name: str) -> list[Server]:
