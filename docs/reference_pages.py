@@ -22,6 +22,7 @@ from gleanvid.compressors import COMPRESSORS, Compressor, declared_settings, met
 from gleanvid.compressors.shared.records import whole_record
 from gleanvid.evaluation.catalogue import Facts, methods
 from gleanvid.evaluation.markdown import markdown_table
+from gleanvid.evaluation.recording.run_format import ARRAYS
 from gleanvid.plots import overlay_frame
 
 ROOT = Path(__file__).parents[1]
@@ -36,7 +37,7 @@ def write_reference(docs: Path) -> None:
     """Write the pages into ``reference/generated``; a page that did not change keeps its time."""
     folder = docs / "reference" / "generated"
     (folder / "compressors").mkdir(parents=True, exist_ok=True)
-    pages = {"command_line": command_line(), "endpoints": endpoints()}
+    pages = {"command_line": command_line(), "endpoints": endpoints(), "saved_run": saved_run()}
     masks = folder / "compressors"
     if not any(masks.glob("*.webp")):
         draw_masks(masks)
@@ -45,6 +46,20 @@ def write_reference(docs: Path) -> None:
         path = folder / f"{name}.md"
         if not path.exists() or path.read_text(encoding="utf-8") != text:
             path.write_text(text, encoding="utf-8")
+
+
+def saved_run() -> str:
+    """Return a Markdown table of the arrays of a saved run."""
+    rows = [
+        (
+            f"`{name}`",
+            types,
+            " or ".join(f"`[{shape.replace(' ', ', ')}]`" for shape in shapes),
+            text,
+        )
+        for name, (types, shapes, text) in ARRAYS.items()
+    ]
+    return markdown_table(["array", "type", "shape", "meaning"], rows, numbers=False) + "\n"
 
 
 def compressor_page(facts: Facts, folder: Path) -> str:

@@ -103,11 +103,9 @@ class Run:
             "layers": {str(layer): list(item.grid) for layer, item in self.by_layer.items()},
         }
 
-    def save(self, directory: str | Path) -> Path:
-        """Write run.json and run.npz (frames, records, geometry); returns the directory."""
-        folder = Path(directory)
-        folder.mkdir(parents=True, exist_ok=True)
-        arrays: dict[str, Any] = {
+    def arrays(self) -> dict[str, np.ndarray]:
+        """Return all arrays by the names that they have in a saved run; they are not copied."""
+        own = {
             "frames": self.video.frames,
             "timestamps": self.video.timestamps,
             "indices": self.video.indices,
@@ -115,8 +113,14 @@ class Run:
             "rectangles": self.rectangles.numpy(),
         }
         for layer, record in self.by_layer.items():
-            arrays |= {f"{layer}/{name}": value for name, value in record.arrays().items()}
-        np.savez_compressed(folder / "run.npz", **arrays)
+            own |= {f"{layer}/{name}": value for name, value in record.arrays().items()}
+        return own
+
+    def save(self, directory: str | Path) -> Path:
+        """Write run.json and run.npz (frames, records, geometry); returns the directory."""
+        folder = Path(directory)
+        folder.mkdir(parents=True, exist_ok=True)
+        np.savez_compressed(folder / "run.npz", **self.arrays())  # type: ignore[arg-type]
         text = json.dumps(self.summary(), indent=2, ensure_ascii=False)
         (folder / "run.json").write_text(text + "\n", encoding="utf-8")
         return folder

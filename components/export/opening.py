@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from gleanvid.errors import BusyError, refusing
-from gleanvid.evaluation.recording.soundness import sound
+from gleanvid.evaluation.recording.run_format import check_run
 from gleanvid.run import Run
 from gleanvid.types import VideoError
 from gleanvid.video.isolation import sandbox
@@ -44,10 +44,8 @@ def opened(path: str) -> Run:
         # encode() refuses lone surrogates, which a browser cannot show.
         json.dumps(facts, ensure_ascii=False).encode()
         run = Run.of(facts, arrays)
-        size, whole = math.prod(run.compression.grid), sound(run)
-    if not whole:
-        raise ValueError(NO_RUN)
-    if size > MAX_TOKENS or len(run.video) > MAX_FRAMES or _is_long(run):
+        check_run(run)
+    if math.prod(run.compression.grid) > MAX_TOKENS or len(run.video) > MAX_FRAMES or _is_long(run):
         raise ValueError(TOO_LARGE)
     return run
 

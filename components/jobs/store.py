@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import secrets
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -21,7 +22,7 @@ from .examples import Example
 from .saved_relevance import saved
 
 RUNS_MIB = 512
-RUNS = 256  # maximum number of runs; each takes about 100 KiB in addition to its tensors
+RUNS = 256  # maximum number of runs
 
 
 class RunStore:
@@ -30,6 +31,7 @@ class RunStore:
     def __init__(self, limit_mib: float = RUNS_MIB, most: int = RUNS) -> None:
         self._limit, self._most = limit_mib * 2**20, most
         self._runs: OrderedDict[str, Run] = OrderedDict()
+        self._sizes: dict[str, int] = {}
         self._paths: dict[str, str] = {}
         self._examples: dict[str, Example] = {}
         self._relevance: dict[str, Relevance] = {}
@@ -43,9 +45,9 @@ class RunStore:
 
         ``path``: file of the run's clip. ``example``: the clip, if it is an example of the app.
         """
-        run_id = run_id or secrets.token_urlsafe(16)
+        run_id, size = run_id or secrets.token_urlsafe(16), _bytes_without_frames(run)
         with self._lock:
-            self._runs[run_id] = run
+            self._runs[run_id], self._sizes[run_id] = run, size
             if path is not None:
                 self._paths[run_id] = path
             if example is not None:
@@ -75,12 +77,9 @@ class RunStore:
         return None
 
     def _make_room(self) -> None:
-        while len(self._runs) > self._most or (
-            len(self._runs) > 1
-            and _bytes(self._runs.values()) + _map_bytes(self._relevance.values()) > self._limit
-        ):
+        while len(self._runs) > self._most or (len(self._runs) > 1 and self.nbytes() > self._limit):
             gone = next(iter(self._runs))
-            for held in (self._runs, self._paths, self._examples, self._relevance):
+            for held in (self._runs, self._sizes, self._paths, self._examples, self._relevance):
                 held.pop(gone, None)
 
     def offer(self, saved: Mapping[str, Callable[[], Run]], example: Example) -> None:
@@ -126,24 +125,17 @@ class RunStore:
         path = self._paths.get(run_id)
         return path if path and Path(path).is_file() else None
 
+    def nbytes(self) -> int:
+        """Return the bytes that all runs take. Frames that several runs share count once."""
+        frames = {id(run.video): run.video.frames.nbytes for run in self._runs.values()}
+        maps = sum(4 * len(one.tokens) * (1 + len(one.words)) for one in self._relevance.values())
+        return sum(frames.values()) + sum(self._sizes.values()) + maps
+
     def __len__(self) -> int:
         return len(self._runs)
 
 
-def _bytes(runs: Collection[Run]) -> int:
-    """Return the bytes that these runs take. Frames that several runs share count once."""
-    videos = {id(run.video): run.video.frames.nbytes for run in runs}
-    return sum(videos.values()) + sum(map(_record_bytes, runs))
-
-
-def _map_bytes(known: Collection[Relevance]) -> int:
-    return sum(4 * len(one.tokens) * (1 + len(one.words)) for one in known)
-
-
-def _record_bytes(run: Run) -> int:
-    tensors = [
-        tensor
-        for record in run.by_layer.values()
-        for tensor in (record.keep, record.group, record.weight, *record.scores.values())
-    ]
-    return sum(tensor.numel() * tensor.element_size() for tensor in tensors)
+def _bytes_without_frames(run: Run) -> int:
+    """Return the bytes of a run's arrays, except the frames, and of its texts as JSON."""
+    arrays = sum(array.nbytes for array in run.arrays().values())
+    return arrays - run.video.frames.nbytes + len(json.dumps(run.summary()))

@@ -36,3 +36,6 @@ def check_record(record: Compression, tokens: VideoTokens, merges: bool) -> None
     require(merges or not record.merges, "merges tokens, but its class says merges=False")
     for name, scores in record.scores.items():
         require(scores.shape == (len(tokens),), f"scores[{name!r}] is not one value per token")
+    for name, values in record.trace.items():
+        fits = values.shape in ((), (tokens.num_units,))
+        require(fits, f"trace[{name!r}] is neither one value nor one per unit")

@@ -79,8 +79,7 @@ class SparseVLM(Compressor):
         raters = torch.nonzero(relevance > relevance.mean()).squeeze(1)
         if not len(raters):  # no text token is above the mean: all are raters
             raters = torch.arange(len(text), device=text.device)
-        record = identity_record(tokens, trace={"relevance": relevance})
-        return replace(record, state={"raters": raters})
+        return replace(identity_record(tokens), state={"raters": raters})
 
 
 @dataclass(frozen=True)

@@ -162,7 +162,7 @@ def _jpeg(frame: np.ndarray) -> bytes:
 
 def _record_tensors(run: Run, number: int) -> dict[str, Tensor]:
     return {
-        f"run/{number}/{layer}/{name}": torch.from_numpy(np.ascontiguousarray(value))
+        f"run/{number}/{layer}/{name}": torch.from_numpy(value)
         for layer, made in run.by_layer.items()
         for name, value in made.arrays().items()
     }

@@ -23,7 +23,7 @@ from gleanvid.attribution.relevance import Relevance
 from gleanvid.errors import refusing
 from gleanvid.evaluation.recording.file_format import KEY, VERSION, read_features
 from gleanvid.evaluation.recording.recorded_relevance import named, read_relevance
-from gleanvid.evaluation.recording.soundness import sound
+from gleanvid.evaluation.recording.run_format import check_run
 from gleanvid.run import Run
 from gleanvid.types import Video, VideoTokens
 from gleanvid.video.isolation.bounds import fits
@@ -33,6 +33,7 @@ MAX_FRAME_BYTES = 2 * 2**30  # limit in bytes for all decoded frames together
 MAX_FEATURE_BYTES = 2 * 2**30  # limit in bytes for features that are converted
 MAX_HEADER = 8 * 2**20
 MAX_FRAMES, MAX_SIDE, MAX_TOKENS, MAX_WIDTH, MAX_RUNS = 1024, 4096, 2**20, 2**15, 256
+MODEL = {"model", "model_weights", "processor", "dtype", "layers", "max_pixels"}
 _FLOATS = {"F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16}
 _NAMED = {str(dtype).removeprefix("torch."): dtype for dtype in _FLOATS.values()}
 _ANY_FLOAT = (*_FLOATS, "F64")
@@ -124,6 +125,8 @@ def _facts(file: Any) -> dict[str, Any]:
     facts = json.loads(text)
     if facts["version"] != VERSION:
         raise ValueError(f"format version {facts['version']!r}, this GleanVID reads {VERSION}")
+    if missing := MODEL - facts["model"].keys():
+        raise ValueError(f"{min(missing)!r} of the model is missing")
     return facts
 
 
@@ -243,8 +246,6 @@ def _run(told: Mapping[str, Any], tensors: Mapping[str, Tensor], number: int, vi
     own |= {name: getattr(video, name) for name in ("frames", "timestamps", "indices")}
     own |= {name: tensors[name].numpy() for name in ("seconds", "rectangles")}
     run = replace(Run.of(told, own), video=video)
-    for record in run.by_layer.values():
-        _check_finite("weight", record.weight)
-    if not sound(run):
-        raise ValueError(f"run {number} has values that are inconsistent or out of range")
+    with refusing(ValueError, f"run {number}", because=True):
+        check_run(run)
     return run
