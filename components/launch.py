@@ -102,6 +102,7 @@ def serve(options: argparse.Namespace) -> None:
     import_later("torch")  # torch is imported with the first model, in the background
     from .server import serving, uploads
 
+    serving.reserve_files(options)
     choose_model(options)
     for name in names(options):
         send_key_to(name)

@@ -54,6 +54,7 @@ ALLOWED = PAGE + CLIENTS
 # Values that {api_name} may have in a path: visitors cannot call the page's own events there.
 ENDPOINTS = "(?:ask|compress|compare)"
 MAX_JSON = 2**18  # maximum bytes of a JSON body; settings and questions are smaller
+_NAME = re.compile(r"[\w-]{1,64}", re.ASCII)
 _ADDRESS = re.compile(r"\s*([a-z][a-z0-9+.-]+:/|https?:|//)", re.IGNORECASE)
 _UPLOADED = re.compile(r"\s*https?://[^?#]*/gradio_api/file=(.+)", re.IGNORECASE)
 
@@ -118,9 +119,9 @@ def _checked(item: dict[str, Any]) -> dict[str, Any]:
     """Check one object of a body. The URL of an upload, which MCP clients send, becomes its path.
 
     Gradio joins a session and an event with "<gradio-sep>"; a name that contains it would break
-    cancelling for every visitor.
+    cancelling for every visitor. It remembers names of sessions, so they are short.
     """
-    if any("<" in str(item.get(key)) for key in ("session_hash", "event_id")):
+    if not all(_NAME.fullmatch(str(item.get(key))) for key in ("session_hash", "event_id")):
         raise RefusedError(400, "session_hash, event_id: use letters, digits, - and _.")
     path = item.get("path")
     if isinstance(path, str):

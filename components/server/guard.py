@@ -161,7 +161,7 @@ async def _body(scope: Scope, receive: Receive) -> bytes:
 
 def _fault(error: Exception) -> tuple[int, str]:
     """Return the HTTP status and a sentence for an error raised in one of Gradio's routes."""
-    if isinstance(error, TypeError):  # an API call with unknown arguments
+    if isinstance(error, TypeError | KeyError):  # unknown arguments, or an unknown function
         return 400, UNFIT
     return (507, sentence(error)) if sentence(error) == DISK_FULL else (500, FAULT)
 
