@@ -16,7 +16,6 @@ settings.load_profile("tests")
 OWN_CLIPS = (
     "cli",
     "components/compare",
-    "components/curves",
     "components/jobs",
     "components/models",
     "components/page",

@@ -23,10 +23,8 @@ from tools.bench_page import SEEN, page_served, release
 ASSETS = Path(__file__).resolve().parents[1] / "assets"
 DOCS = ASSETS.parent / "docs" / "static"
 PLACES = {"desk": (1400, 900), "phone": (390, 844)}
-README = {"Tokens": "screenshot.webp", "Compare": "compare.webp", "Curves": "curves.webp"}
+README = {"Tokens": "screenshot.webp", "Compare": "compare.webp"}
 FIRST = "Tokens"
-MEASURED = "getComputedStyle(document.querySelector('.gv-results')).opacity === '1'"
-WIDE = {"width": 1560, "height": 1000}  # room for three curves side by side
 NUMBERED = (  # parts of the page, in the order of docs/read_the_page.md
     ".gv-examples",
     "#gv-ask",
@@ -76,9 +74,6 @@ def show(page: Any, name: str) -> None:
         page.wait_for_selector("#gv-compare-stop:not([disabled])")
         page.wait_for_selector("#gv-compare-start:not([disabled])", timeout=120_000)
         page.wait_for_selector(".gv-picture")
-    if name == "Curves":
-        page.wait_for_selector("#gv-effective_rank .js-plotly-plot")
-        page.wait_for_function(MEASURED, timeout=120_000)
     page.mouse.move(0, 0)
     page.wait_for_timeout(1000)  # wait: figures and lists are animated when they appear
     settle(page)
@@ -104,7 +99,6 @@ def readme(size: tuple[int, int] = (1400, 1000)) -> None:
             if name == FIRST:
                 taken = page.screenshot()
                 numbered(page, DOCS / "page.webp")
-                page.set_viewport_size(WIDE)
             else:
                 taken = page.locator("[role=tabpanel]:visible").screenshot()
             with Image.open(io.BytesIO(taken)) as picture:

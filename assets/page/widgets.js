@@ -29,14 +29,12 @@ document.addEventListener("keydown", ({ key, target }) => {
   document.getElementById("gv-load-open")?.focus();
 });
 
-// The tabs Curves and Compare are mounted when first opened: store the viewer's unit and pair of runs until then.
+// The tab Compare is mounted when first opened: store the viewer's pair of runs until then.
 ((gleanvid) => {
   gleanvid.showMethods = () => document.body.toggleAttribute("data-all-methods", true);
-  gleanvid.unit = null;
   document.addEventListener("gleanvid:pair", ({ detail: { a, b, source } }) => {
     if (source === "viewer") gleanvid.pair = { a, b };
   });
-  document.addEventListener("gleanvid:unit", ({ detail }) => { gleanvid.unit = detail.unit ?? gleanvid.unit; });
 })(window.gleanvid ??= {});
 
 // Name the setting of each reset arrow.

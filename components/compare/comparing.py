@@ -19,6 +19,7 @@ from gleanvid.serving.vllm import SCHEME
 from gleanvid.types import ModelError, StoppedError
 
 from ..jobs import clock, display
+from ..jobs.diagnosed import diagnosed
 from ..jobs.display import Message, PageUpdate, explain, message, status, unmeasured
 from ..jobs.engine import Engine
 from ..jobs.job import READING, Job
@@ -173,10 +174,14 @@ class _Comparison(Job):
         yield from self._turn(index)
         encoded = self.encode(self.clips[0])
         if not self.asks:
-            run = engine.compress(self.clips[0], encoded, compressor)
+            (run,) = diagnosed(
+                [engine.compress(self.clips[0], encoded, compressor)], encoded.tokens
+            )
             run_id = engine.runs.add(run, self.request.path, self.request.example)
             return replace(row, state="done", run=run, run_id=run_id)
         runs = yield from self._asked(index, compressor)
+        if compressor.name != "full":  # all tokens: a random selection would be the same
+            runs = [*diagnosed(runs[:1], encoded.tokens), *runs[1:]]
         pairs = zip(runs, self.requests, strict=True)
         ids = [engine.runs.add(run, of.path, of.example) for run, of in pairs]
         if compressor.name == "full" and self.measured and not self.unmeasured:

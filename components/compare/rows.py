@@ -9,7 +9,7 @@ from typing import Any
 
 from gleanvid.compressors import title_of
 from gleanvid.evaluation.files import finite
-from gleanvid.metrics import agreement, same_answer
+from gleanvid.metrics import agreement, budget_gini, diagnostics_of, same_answer
 from gleanvid.plots.palette import styles
 from gleanvid.run import Run
 
@@ -24,6 +24,14 @@ MATTERED = (
     "Fraction of token relevance (for the answer with all tokens) that lies on the kept tokens, "
     "averaged over layers. It shows what this model used, not what is true"
 )
+RANK = (
+    "Effective rank of all kept tokens, divided by that of as many random tokens: above 1 they "
+    "are more diverse"
+)
+MISSED = (
+    "Energy of dropped tokens that kept ones do not explain, divided by that of random keeping: "
+    "lower is better"
+)
 COLUMNS = (  # columns of the table: title, unit, meaning
     ("Tokens", "kept", "Visual tokens that enter the language model"),
     ("Mattered", "% kept", MATTERED),
@@ -31,6 +39,10 @@ COLUMNS = (  # columns of the table: title, unit, meaning
     ("Compress", "ms", "Time to choose the tokens to keep"),
     ("Memory", "MiB", "Peak memory of the device while answering"),
     ("Saved", "% FLOPs", "Prefill FLOPs saved, compared with all tokens"),
+    ("Gini", "0–1", "How unevenly tokens are kept over time: 0 if all units are equal"),
+    ("Rank", "× random", RANK),
+    ("New", "%", "Energy of kept tokens, after the first unit, that earlier units do not explain"),
+    ("Missed", "× random", MISSED),
 )
 NONE = "–"
 OVER = ("done", "failed")
@@ -182,7 +194,7 @@ def figures(row: Row) -> dict[str, float | int]:
     run = row.run
     if run is None:
         return {title: math.nan for title, _, _ in COLUMNS}
-    cost = run.cost
+    cost, found = run.cost, diagnostics_of(run)
     return {
         "Tokens": cost.visual_tokens_kept,
         "Mattered": 100 * row.mattered,
@@ -190,6 +202,10 @@ def figures(row: Row) -> dict[str, float | int]:
         "Compress": 1000 * cost.compress_s,
         "Memory": run.device_memory_mib,
         "Saved": 100 * cost.flops_reduction,
+        "Gini": budget_gini(run.compression),
+        "Rank": found.rank_vs_random if found else math.nan,
+        "New": 100 * found.later_residual_energy if found else math.nan,
+        "Missed": found.coverage_vs_random if found else math.nan,
     }
 
 

@@ -11,7 +11,7 @@ import gradio as gr
 from gleanvid.compressors import METHODS
 from gleanvid.run import Run
 
-from ..curves.runs import GONE, measured_runs
+from ..jobs.diagnosed import GONE, diagnosed_runs
 from ..jobs.display import explain, message, short_name, status
 from ..jobs.engine import Engine
 from ..jobs.examples import ready
@@ -171,7 +171,7 @@ def writing(engine: Engine, kind: str) -> Callable[..., Any]:
 
     def write(ids: list[str], model: str, pixels: int, user: gr.Request) -> Iterator[Any]:
         yield message(WRITING.format(title=title)), gr.skip()
-        runs = measured_runs(engine, ids, model, pixels) if ids else []
+        runs = diagnosed_runs(engine, ids, model, pixels) if ids else []
         if not runs:
             yield message(GONE if ids else NOTHING, "problem"), gr.skip()
             return

@@ -8,7 +8,7 @@ from gleanvid.attribution.relevance import Relevance
 from gleanvid.run import Run
 from gleanvid.types import VideoTokens
 
-from ..curves.runs import measured_runs, tokens_of
+from ..jobs.diagnosed import diagnosed_runs, tokens_of
 from ..jobs.display import Answer, count_of, duration_text, short_name
 from ..jobs.engine import Engine
 from ..jobs.examples import Example
@@ -81,7 +81,7 @@ def web_page_of(engine: Engine, ids: Sequence[str], model: str, pixels: int | No
 
     ``model`` and ``pixels`` (the limit per frame) tell which encoding of the clip is meant.
     """
-    runs = measured_runs(engine, ids, model, pixels)
+    runs = diagnosed_runs(engine, ids, model, pixels)
     first, example = runs[0], engine.runs.example(ids[0])
     relevance = engine.runs.relevance(ids, first.question)
     tokens = tokens_of(engine, first, model, pixels)

@@ -20,7 +20,7 @@ from gleanvid.models.encoded import ClipKey
 from gleanvid.run import Run
 from gleanvid.types import VideoTokens
 
-from ..curves.figures import as_json, measured
+from ..jobs.diagnosed import diagnosed
 from ..jobs.display import unmeasured
 from ..jobs.engine import Engine
 from ..jobs.examples import Example, examples
@@ -50,7 +50,6 @@ class First:
     answers: list[Answer] = field(default_factory=list)
     runs: list[str] = field(default_factory=list)  # ids of the runs: on side B, on A, then others
     question: str = ""
-    figures: Mapping[str, Any] = field(default_factory=dict)  # content of the tab Curves
 
 
 def load(folder: Path = FOLDER, clip: Path | None = None) -> First:
@@ -66,7 +65,7 @@ def load(folder: Path = FOLDER, clip: Path | None = None) -> First:
     }
     if clip is not None:
         viewer["video"] = address(clip)
-    return First(viewer, saved["answers"], viewer["runs"], saved["question"], saved["figures"])
+    return First(viewer, saved["answers"], viewer["runs"], saved["question"])
 
 
 def offer(engine: Engine, example: Example, ids: Sequence[str], folder: Path = FOLDER) -> None:
@@ -86,7 +85,7 @@ def save(
     runs: Sequence[Run], example: Example, tokens: VideoTokens | None = None, folder: Path = FOLDER
 ) -> None:
     """Save runs of one clip and question: B, then A (the baseline), then runs to choose from."""
-    runs = [untimed(run) for run in measured(runs, tokens)]
+    runs = [untimed(run) for run in diagnosed(runs, tokens)]
     relevance = saved(example, runs[0].question, runs[0])
     packed = pack(runs, *pair(len(runs)), tokens, relevance)
     ids = [f"{PREFIX}{index}" for index in range(len(runs))]
@@ -103,7 +102,6 @@ def save(
         "answers": answers(store, Sides(ids, question=question)),
         "question": question,
         "model": runs[0].model,
-        "figures": as_json(runs),
     }
     (folder / "view.json").write_text(
         json.dumps(content, ensure_ascii=False, indent=1) + "\n", encoding="utf-8"

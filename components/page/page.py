@@ -10,7 +10,6 @@ import gradio as gr
 from gleanvid.compressors import COMPRESSORS
 
 from ..compare.panel import CompareTab
-from ..curves.panel import CurvesTab
 from ..export.panel import ExportTab
 from ..jobs import display
 from ..jobs.engine import Engine
@@ -81,7 +80,6 @@ def tabs_of(opening: first.First) -> list[tuple[type[Tab], tuple[Any, ...]]]:
     """Return (class, constructor arguments) of each tab, in the order of the tabs."""
     return [
         (TokensTab, (opening.viewer, opening.answers)),
-        (CurvesTab, (opening.figures,)),
         (CompareTab, (COMPRESSORS,)),
         (ExportTab, ()),
         (AboutTab, ()),

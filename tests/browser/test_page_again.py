@@ -66,8 +66,8 @@ def test_link_restores_settings_of_both_sides_question_and_view(visit, fresh):
 
 
 def test_browser_back_opens_the_previous_tab_and_keeps_settings(visit):
-    tab(visit, "Curves")
-    visit.wait_for_function("location.search.includes('tab=Curves')")
+    tab(visit, "Compare")
+    visit.wait_for_function("location.search.includes('tab=Compare')")
     slider(visit, "tau").fill("12")
     visit.wait_for_function("location.search.includes('tau=12')")
     visit.go_back()
@@ -77,5 +77,5 @@ def test_browser_back_opens_the_previous_tab_and_keeps_settings(visit):
     assert "tau=12" in visit.url
     until(visit, lambda: name(visit, "b").endswith("· tau 12"))
     visit.go_forward()
-    visit.wait_for_function("location.search.includes('tab=Curves')")
-    assert open_tab.inner_text() == "Curves"
+    visit.wait_for_function("location.search.includes('tab=Compare')")
+    assert open_tab.inner_text() == "Compare"

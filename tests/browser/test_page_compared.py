@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from gleanvid.compressors import COMPRESSORS
-from gleanvid.plots import FIGURES
 from tests.browser.conftest import opened
 from tests.browser.steps import named, tab, until
 
@@ -22,8 +21,6 @@ FILES = {  # label of a save button -> name of the file, bytes that it contains
 }
 ROW = ".gv-table tbody tr"
 KEPT = f"{ROW} td:nth-child(5)"
-CURSOR = "document.querySelector('#gv-budget .gv-cursor').getBoundingClientRect().x"
-SHOWS = "(text) => document.querySelector('.gv-clock small').textContent === text"
 
 
 @pytest.fixture(scope="module")
@@ -120,41 +117,6 @@ def test_compare_opens_with_the_evidence_and_six_compressors_and_has_no_plot_of_
     assert boxes.count() == 6 and page.locator(".gv-picture").count() == 0
     page.get_by_role("button", name="More compressors").click()
     assert boxes.count() == len(COMPRESSORS) - 1
-
-
-def test_every_curve_is_drawn_and_marks_the_viewer_s_unit(page):
-    tab(page, "Tokens")
-    page.focus(".gv-frame")
-    page.keyboard.press("Home")
-    tab(page, "Curves")
-    page.wait_for_selector("#gv-effective_rank .js-plotly-plot")
-    plots = page.locator(".gv-plot .js-plotly-plot")
-    drawn = set(FIGURES) - {"effective_dimension"}
-    assert plots.count() == len(drawn) and all(plot.is_visible() for plot in plots.all())
-    page.wait_for_selector("#gv-budget .gv-cursor")
-    first = page.evaluate(CURSOR)
-    tab(page, "Tokens")
-    page.focus(".gv-frame")
-    page.keyboard.press("End")
-    tab(page, "Curves")
-    page.wait_for_function(f"{CURSOR} > {first} + 100")
-
-
-def test_hovering_a_curve_shows_its_value_and_moves_the_viewer(page):
-    tab(page, "Curves")
-    page.mouse.move(0, 0)
-    plot = page.locator("#gv-budget .js-plotly-plot")
-    plot.scroll_into_view_if_needed()
-    box = plot.bounding_box()
-    plot.hover(position={"x": box["width"] / 2, "y": box["height"] / 2})
-    page.wait_for_selector("#gv-budget .hoverlayer text", state="attached")
-    told = " ".join(page.locator("#gv-budget .hoverlayer text").all_text_contents())
-    method, unit, value = re.fullmatch(
-        r"(All tokens|.+ %) ?unit (\d+) \([\d.]+ s\) ?(.+)", told
-    ).groups()
-    assert method in METHODS and any(character.isdigit() for character in value)
-    tab(page, "Tokens")
-    page.wait_for_function(SHOWS, arg=f"unit {unit} of 16")
 
 
 def test_export_buttons_download_their_files(page):

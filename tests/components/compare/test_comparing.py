@@ -17,6 +17,7 @@ from components.jobs.queue import ModelQueue
 from components.jobs.request import Request
 from components.viewer.payload import MAX_METHODS
 from gleanvid import COMPRESSORS
+from gleanvid.metrics import budget_gini, diagnostics_of
 from tests.components.fake import FakeBackend, write_clip
 
 pytestmark = pytest.mark.usefixtures("cache")
@@ -208,6 +209,10 @@ def test_every_comparison_row_shows_the_fraction_of_relevance_kept(clip):
     expected = [one.kept(run.compression) for one, run in zip(maps, row.runs.values(), strict=True)]
     assert full.mattered == pytest.approx(1) and row.mattered == pytest.approx(sum(expected) / 2)
     assert rows.figures(row)["Mattered"] == pytest.approx(100 * row.mattered)
+    found, held = rows.figures(row), diagnostics_of(row.run)
+    assert found["Rank"] == pytest.approx(held.effective_rank / held.random_effective_rank)
+    assert found["New"] == pytest.approx(100 * held.later_residual_energy)
+    assert found["Gini"] == budget_gini(row.run.compression)
     assert rows.table([row])[0]["relevance_kept_percent"] == pytest.approx(100 * row.mattered)
     assert last.viewer["relevance"]["question"] == "What moves?"
 

@@ -11,9 +11,9 @@ import pytest
 import torch
 from PIL import Image
 
-from components.curves.figures import measured
 from components.export import exports, opening
 from components.export.panel import GONE, NOTHING, html_file, writing
+from components.jobs.diagnosed import diagnosed
 from components.jobs.engine import Engine
 from components.jobs.examples import examples
 from components.jobs.local import LocalBackend
@@ -34,7 +34,7 @@ def first_screen():
 
 @pytest.fixture(scope="module")
 def runs():
-    return measured(*runs_of(GleanVID(0.25), Uniform(0.5)))
+    return diagnosed(*runs_of(GleanVID(0.25), Uniform(0.5)))
 
 
 def test_tokens_per_unit_in_the_csv_sum_to_all_kept_tokens(runs, tmp_path):

@@ -18,7 +18,7 @@ from components.places import ASSETS
 from components.server.serving import LOCAL
 from gleanvid import COMPRESSORS
 
-TABS = ("Tokens", "Curves")
+TABS = ("Tokens", "Compare")
 EXAMPLES = [Example(Path("/clips/square.mp4"), "Square", "What?")]
 
 
@@ -97,7 +97,7 @@ def test_invalid_values_of_a_link_are_named_in_one_line(links):
         "view": "none",
         "gleanvid.new": "1",
     }
-    right = {"frames": "16", "gleanvid.tau": "2", "tab": "Curves", "view": "heat"}
+    right = {"frames": "16", "gleanvid.tau": "2", "tab": "Compare", "view": "heat"}
     others = {"utm_source": "mail", "__theme": "dark"}
     assert links.unread(right | others | {"seed": ""}) == {}
     found = links.unread(others | {"frames": "16"} | wrong)
