@@ -3,6 +3,8 @@
   const nameOf = (path) => path.split("/").pop();
   const shortened = (path) => path.split("/").slice(-2).join("/");
   let examples = []; // folder and name of each example; the first one is not written to the address
+  let clip = ""; // folder and name of the chosen clip
+  let returning = ""; // the clip to which Back leads
   let own = ""; // name of an uploaded clip; "" for an example, null for no clip at all
 
   // Mark the first clip at once: the viewer, which reports its clip later, may be in a closed tab and report none.
@@ -10,21 +12,39 @@
     examples = paths;
     const names = paths.map(nameOf);
     const linked = new URLSearchParams(location.search).get("clip");
-    if (names.length) mark(names.includes(linked) ? linked : names[0]);
+    clip = paths[Math.max(0, names.indexOf(linked))] ?? "";
+    if (names.length) mark(nameOf(clip));
   };
   gleanvid.hasOwnClip = () => own !== "";
   // Whether a link can name this clip: true for an example, false for an upload.
   gleanvid.isNamed = (path) => examples.includes(shortened(path));
 
   gleanvid.chooseClip = (path = "") => {
-    const clip = shortened(path);
+    const [before, isStep] = [clip, ![clip, returning].includes(shortened(path))];
+    clip = shortened(path);
+    returning = "";
     const hasName = gleanvid.isNamed(clip);
     own = hasName ? "" : nameOf(clip) || null;
     gleanvid.tellSetting("clip", clip);
+    if (isStep) step(before);
     gleanvid.writeAddress("clip", hasName && clip !== examples[0] ? nameOf(clip) : "");
     mark(nameOf(clip));
     gleanvid.keepClip(own ? clip : "");
   };
+
+  // Another clip is a step in the browser's history: Back returns to the clip before, and keeps the settings.
+  function step(before) {
+    history.replaceState({ ...history.state, clip: before }, "");
+    gleanvid.flushAddress(true);
+    history.replaceState({ ...history.state, clip }, "");
+  }
+  addEventListener("popstate", ({ state }) => {
+    gleanvid.flushAddress();
+    if (!state?.clip || state.clip === clip) return;
+    returning = state.clip;
+    (document.getElementById(`gv-example-${nameOf(returning)}`)
+      ?? [...document.querySelectorAll(".gv-shelf [data-clip]")].find(({ dataset }) => dataset.clip === returning))?.click();
+  });
 
   gleanvid.chooseExample = (path) => () => gleanvid.chooseClip(path);
   gleanvid.holdClip = (file) => gleanvid.chooseClip(file?.path);

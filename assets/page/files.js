@@ -1,6 +1,7 @@
 // Downloads of exported files, and tabs that are drawn only while they are open.
 ((gleanvid) => {
   let fetched = "";
+  let kind = ""; // of the file whose button was pressed last
 
   // All exports share one download link: while a file is being written, the export buttons do nothing.
   const setWriting = (isWriting) => {
@@ -9,7 +10,10 @@
   document.addEventListener("click", (event) => {
     const button = event.target.closest?.(".gv-export");
     if (button?.ariaDisabled === "true") event.stopImmediatePropagation();
-    else if (button) setWriting(true);
+    else if (button) {
+      kind = button.id.replace("gv-export-", "");
+      setWriting(true);
+    }
   }, true);
 
   // Download the newest exported file once, without another click.
@@ -27,6 +31,9 @@
     const { saveFrames } = await import(gleanvid.fromRoot(address));
     return { text: await saveFrames(), kind: "problem" };
   };
+
+  // Fill the fourth input of an export: the kind of file, and the runs that have curves in the viewer.
+  gleanvid.pickRuns = (...inputs) => inputs.toSpliced(3, 1, [kind, ...gleanvid.drawnRuns ?? []].join(" "));
 
   // Prefix an address with the root path of the app, which a reverse proxy may have set.
   gleanvid.fromRoot = (address) => `${window.gradio_config?.root ?? ""}/${address}`;

@@ -5,7 +5,7 @@
   let state = { shown: [], own: [], clip: "" };
   let [isApplied, isBehind] = [false, false];
 
-  // Key of the stored state. Steps between tabs (links.js) have the same one.
+  // Key of the stored state. Steps between clips (chosen_clip.js) have the same one.
   const entry = () => {
     if (!history.state?.gleanvid)
       history.replaceState({ ...history.state, gleanvid: `gleanvid:${Date.now()}.${Math.random()}` }, "");

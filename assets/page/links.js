@@ -29,25 +29,14 @@
   };
   gleanvid.afterCopy = (title) => () => new Promise((done) => setTimeout(() => done(title), COPIED_MS));
 
-  // Opening a tab adds a step to the browser's history: Back returns to the previous tab and keeps the settings.
-  const tabOf = (text) => text ?? FIRST_TAB;
-  const setTab = (tab) => gleanvid.writeAddress("tab", tab === FIRST_TAB ? "" : tab);
+  // The open tab is in the address, but not a step of the browser's history.
   // style.css hides the settings next to tabs that do not depend on them.
   const nameTab = (tab) => { document.documentElement.dataset.tab = tab; };
-  nameTab(tabOf(new URLSearchParams(opened).get("tab")));
+  nameTab(new URLSearchParams(opened).get("tab") ?? FIRST_TAB);
   gleanvid.openedTab = () => setTimeout(() => {
     const open = document.querySelector("[role=tab][aria-selected=true]")?.textContent.trim();
-    if (open) nameTab(open);
-    if (!open || open === tabOf(gleanvid.addressed("tab"))) return;
-    gleanvid.flushAddress(); // write settings that were changed in the previous tab
-    setTab(open);
-    gleanvid.flushAddress(true);
+    if (!open) return;
+    nameTab(open);
+    gleanvid.writeAddress("tab", open === FIRST_TAB ? "" : open);
   }, 100);
-  addEventListener("popstate", () => {
-    const before = tabOf(new URLSearchParams(location.search).get("tab"));
-    setTab(before);
-    gleanvid.flushAddress();
-    const tabs = [...document.querySelectorAll("[role=tab], .overflow-dropdown button")];
-    tabs.find((tab) => tab.textContent.trim() === before)?.click();
-  });
 })(window.gleanvid ??= {});

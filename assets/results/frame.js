@@ -1,7 +1,7 @@
 // @ts-check
 // Saves the viewer's frames as one image, each frame under the name of its side.
 
-import { save } from "../viewer/dom.js";
+import { fileName, save } from "../viewer/dom.js";
 
 const [STRIP, GAP, LEAST] = [30, 12, 480]; // pixels: height of the caption, gap, smallest width of a frame
 
@@ -30,7 +30,8 @@ export async function saveFrames() {
     left += width + GAP;
   }
   const blob = await new Promise((done) => sheet.toBlob(done));
-  save(blob, "frames.png");
+  const viewer = /** @type {HTMLElement} */ (document.querySelector(".gv-viewer"));
+  save(blob, fileName(viewer.dataset.clip, viewer.querySelector("[data-pick=b] .gv-title").textContent, "frames.png"));
   return "";
 }
 

@@ -1,16 +1,16 @@
 // @ts-check
 // Saves the comparison table as files, made in the browser.
 
-import { save } from "../viewer/dom.js";
+import { fileName, save } from "../viewer/dom.js";
 
 const CSV = "text/csv;charset=utf-8";
 
 export function saveJson(value) {
   const content = { ...value.asked, rows: plain(value) };
-  save(new Blob([`${JSON.stringify(content, null, 2)}\n`], { type: "application/json" }), "comparison.json");
+  save(new Blob([`${JSON.stringify(content, null, 2)}\n`], { type: "application/json" }), fileName(value.asked.clip, "", "comparison.json"));
 }
 
-export const saveCsv = (value) => save(new Blob([csv(value)], { type: CSV }), "comparison.csv");
+export const saveCsv = (value) => save(new Blob([csv(value)], { type: CSV }), fileName(value.asked.clip, "", "comparison.csv"));
 
 export function csv(value) {
   const { question, clip, settings } = value.asked;

@@ -4,7 +4,7 @@
 
 import { make } from "../viewer/dom.js";
 import { fitCanvas } from "../viewer/paint.js";
-import { paintStrip, topOf } from "../viewer/strips.js";
+import { paintStrip, topOf } from "../viewer/bars.js";
 
 const COLOURS = ["accent", "bar", "track", "axis", "even", "ground", "ink"];
 
@@ -58,7 +58,7 @@ function drawStrip(canvas, { values, even, unit }) {
   const colours = Object.fromEntries(COLOURS.map((name) => [name, style.getPropertyValue(`--gv-${name}`).trim()]));
   const isBudget = even !== null;
   paintStrip(fitCanvas(canvas, width, height), width, height, {
-    own: values, line: null, even, lower: null, empty: null, unit, scale: (value) => value, words: String,
-    top: Math.max(topOf(values, isBudget), (even ?? 0) * 1.3),
+    own: values, edges: [...values, 0].map((_, index) => index * width / values.length), even, unit,
+    scale: (value) => value, words: String, top: Math.max(topOf(values, isBudget), (even ?? 0) * 1.3),
   }, colours);
 }

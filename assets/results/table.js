@@ -195,7 +195,7 @@ function tickAndCompare({ method, ratio }) {
 }
 
 // The stages of a row without decoding: the clip is decoded once for all rows.
-const told = (parts) => parts.filter(([name]) => name !== "decode");
+const told = (parts) => parts.filter(([name]) => name !== "read");
 
 /** Quality as text: "3 of 4 (30–95 %)"; without known right answers, the words shared with all tokens' answers. */
 export function shareText({ value, right, of, low, high, mattered = false }) {

@@ -2,7 +2,7 @@
 // The answer of a side: its text, with words that differ from A's answer marked; a verdict; a line of cost.
 
 import { clock, key, secondsText } from "./clock.js";
-import { button, make, verdict } from "./dom.js";
+import { button, make, missing, verdict } from "./dom.js";
 
 /**
  * An answer as Python sends it; see `answer` in `components/tokens/answers.py`.
@@ -29,11 +29,11 @@ export function answerOf(answers, key, run, question = null) {
 
 /**
  * @param {HTMLElement} place
- * @param {{ answer: Answer | null, stale: boolean, longest: number }} found
+ * @param {{ answer: Answer | null, stale: boolean, longest: number, isTimed: boolean }} found
  * @param {Answer | null} reference  the answer of A, for B
  * @param {() => void} again  ask for this answer again
  */
-export function showAnswer(place, { answer, stale, longest }, reference, again) {
+export function showAnswer(place, { answer, stale, longest, isTimed }, reference, again) {
   place.hidden = !answer;
   place.toggleAttribute("data-stale", stale);
   place.toggleAttribute("data-running", Boolean(answer?.running));
@@ -44,9 +44,11 @@ export function showAnswer(place, { answer, stale, longest }, reference, again) 
   said.append(...(found ? found.pieces : [answer.text || (answer.running ? "" : "(The model gave no answer.)")]));
   const line = make("div", "gv-line", "", said, ...(answer.running ? [] : verdictOf(answer, found)));
   // The answer and the line of cost always take up space, so nothing below them moves.
-  place.replaceChildren(line, make("div", "gv-below", "", costLine(answer, longest, !reference), staleLine(answer, again)));
-  if (said.scrollHeight > said.clientHeight + 1) said.tabIndex = 0; // so that keys can scroll the answer
-  if (answer.running) said.scrollTop = said.scrollHeight;
+  place.replaceChildren(line, make("div", "gv-below", "", costLine(answer, isTimed ? longest : null, !reference), staleLine(answer, again)));
+  requestAnimationFrame(() => { // at once, this would compute the layout of the page once more
+    if (said.scrollHeight > said.clientHeight + 1) said.tabIndex = 0; // so that keys can scroll the answer
+    if (answer.running) said.scrollTop = said.scrollHeight;
+  });
 }
 
 function verdictOf({ right, expected, caveat }, found) {
@@ -66,20 +68,20 @@ function another() {
   return [button("Load a model", () => { opener.click(); scrollTo({ top: 0 }); }, "gv-again")];
 }
 
-// The line of times and savings under an answer. `isFirst`: whether it is the answer of A or of the only side; only
+// The line of times and savings under an answer; no times if `longest` is null. `isFirst`: whether it is the answer of A or of the only side; only
 // this line has the legend of the time bar's colours.
 function costLine(answer, longest, isFirst) {
   const { ttft_s: first, flops_saved: saved, tokens_per_s: speed } = answer;
   const parts = [];
-  const decode = answer.parts?.find(([name]) => name === "decode")?.[1];
-  const before = decode ? `, plus ${secondsText(decode)} of decoding` : "";
-  if (first !== null && first !== undefined) parts.push(["b", `${first.toFixed(2)} s`, `to first token${before}`]);
-  if (speed) parts.push(["b", speed.toFixed(1), "tokens/s"]);
+  const reading = answer.parts?.find(([name]) => name === "read")?.[1];
+  const before = reading ? `, plus ${secondsText(reading)} for reading the file` : "";
+  if (longest !== null && !missing(first)) parts.push(["b", `${first.toFixed(2)} s`, `to first token${before}`]);
+  if (longest !== null && speed) parts.push(["b", speed.toFixed(1), "tokens/s"]);
   if (saved) parts.push(["span", `−${Math.round(100 * saved)} %`, "prefill FLOPs"]); // FLOPs are computed, not measured
   const line = make("p", "gv-spent");
   if (saved) line.title = "Prefill: the model reads video and question, before its first word. FLOPs: its arithmetic, by formula, against all tokens.";
   parts.forEach(([tag, figure, label], index) => line.append(index ? " · " : "", make(tag, "", figure), ` ${label}`));
-  if (answer.parts?.length) line.append(clock(answer.parts, longest), ...(isFirst ? [key(answer.parts)] : []));
+  if (longest !== null && answer.parts?.length) line.append(clock(answer.parts, longest), ...(isFirst ? [key(answer.parts)] : []));
   return line;
 }
 

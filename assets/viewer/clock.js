@@ -1,5 +1,5 @@
 // @ts-check
-// The time to the first token as one bar of four stages: decode, encode, compress, prefill.
+// The time to the first token as one bar of four stages: read (the file), encode, compress, prefill.
 
 import { make } from "./dom.js";
 

@@ -2,12 +2,11 @@
 // The controls under the frames, and the texts about the runs and the view that are shown.
 
 import { layersOf } from "./data.js";
-import { timeText } from "./dom.js";
+import { make, openTab, timeText } from "./dom.js";
 import { frameWords, legend, momentWords, moment, whatIsShown } from "./words.js";
 
 export const KINDS = ["kept", "heat", "relevance", "ab", "groups", "original"];
 const OPTIONAL = "groups"; // the view that is hidden when it has nothing to show
-const THUMB = 16; // width of the scrubber's thumb in pixels, as in viewer.css
 
 export class Controls {
   /** Compressors without a run yet, which Python can run on request: (name, title). */
@@ -24,7 +23,10 @@ export class Controls {
     this.#act("swap", () => this.#swap());
     this.#act("pin", () => this.#pinB());
     this.#act("measure", () => viewer.tellServer("measure", {}));
+    this.#act("save", () => openTab("Export and API", ".gv-files"));
     this.#act("truth", () => this.#toggleTruth());
+    for (const [name, factor] of Object.entries({ in: 2, out: 0.5 }))
+      this.#part(`[data-zoom=${name}]`).addEventListener("click", () => viewer.zoom(factor));
     this.#part(".gv-moment button").addEventListener("click", () => this.#showMoment());
   }
 
@@ -157,14 +159,6 @@ export class Controls {
     select.parentElement.hidden = !useful;
   }
 
-  // Align the middle of the scrubber's thumb with the middle of the frame's slot in the strips.
-  measure(count) {
-    const { scrub } = this.viewer;
-    const slot = scrub.parentElement.clientWidth / count;
-    scrub.style.marginInline = `${(slot - THUMB) / 2}px`;
-    scrub.style.width = `calc(100% - ${slot - THUMB}px)`;
-  }
-
   // Show which frame is the current one: caption, time, unit and position of the scrubber.
   showPlace(shown) {
     const { clip, frame, main: { unit, grid } } = shown;
@@ -172,10 +166,14 @@ export class Controls {
     this.#part(".gv-caption").textContent = words;
     this.#part(".gv-clock b").textContent = timeText(clip.value.seconds[frame]);
     this.#part(".gv-clock small").textContent = `unit ${unit + 1} of ${grid.units}`;
-    const { scrub } = this.viewer;
-    scrub.value = `${frame}`;
+    const { scrub, axis } = this.viewer;
+    Object.assign(scrub, { min: axis.from, max: axis.to, value: axis.middle(frame) });
     scrub.setAttribute("aria-valuetext", words);
-    const share = (frame + 0.5) / clip.value.tiles.count;
-    scrub.parentElement.style.setProperty("--gv-at", `${100 * share}%`);
+    this.#part(".gv-ticks").replaceChildren(...axis.ticks(scrub.clientWidth).map(([second, text]) => {
+      const tick = make("span", "", text);
+      tick.style.left = `${100 * axis.share(second)}%`;
+      return tick;
+    }));
+    for (const zoom of ["in", "out"]) this.#part(`[data-zoom=${zoom}]`).disabled = zoom === "out" && axis.isWhole;
   }
 }

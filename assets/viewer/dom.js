@@ -55,6 +55,11 @@ export function openTab(name, part = "body") {
   setTimeout(() => document.querySelector(part)?.scrollIntoView());
 }
 
+// A name for a file: clip, run and what the file holds.
+export const fileName = (clip, run, part) =>
+  [clip.replace(/\.\w+$/, "").slice(0, 60), run, part].map((text) => text.replace("%", "pct").replace(/[^\p{L}\p{N}.]+/gu, "-").replace(/^[-.]+|-+$/g, ""))
+    .filter(Boolean).join("-");
+
 // Let the browser save a file made by this script.
 export function save(blob, name) {
   const link = document.createElement("a");

@@ -1,7 +1,7 @@
 // @ts-check
 // Decides the viewer's size, and draws the viewer at most once an animation frame.
 
-const COLOURS = ["a", "accent", "bar", "track", "axis", "even", "ground", "ink"];
+const COLOURS = ["a", "accent", "bar", "track", "axis", "even", "ground", "ink", "soft"];
 const NARROW = 640; // pixels of width below which the timeline's labels shrink
 const LOWEST = 220; // smallest height of a frame in pixels
 const HIGHEST = 640;
@@ -13,6 +13,7 @@ const LEGEND = 18; // height in pixels of a legend of one line
 
 export class Drawing {
   #queued = false;
+  #isResized = false;
   #colours = {};
 
   /** @param {import("./viewer.js").Viewer} viewer */
@@ -26,19 +27,24 @@ export class Drawing {
     this.#queued = true;
     requestAnimationFrame(() => {
       this.#queued = false;
+      if (this.#isResized && viewer.clip) this.#measure();
       if (viewer.clip && viewer.element.isConnected && viewer.panes.a.size[0] > 0) this.#draw();
     });
   }
 
-  // Read sizes and colours of the page when they change, not at every drawing.
+  // Sizes or colours of the page changed: read them before the next drawing, once for all changes until then.
   measure() {
-    const { root, clip, panes, controls, strips, film } = this.viewer;
+    this.#isResized = true;
+    this.redraw();
+  }
+
+  #measure() {
+    this.#isResized = false;
+    const { root, clip, panes, strips, film } = this.viewer;
     const style = getComputedStyle(root);
     for (const name of COLOURS) this.#colours[name] = style.getPropertyValue(`--gv-${name}`).trim();
     root.dataset.width = root.clientWidth < NARROW ? "narrow" : "wide";
-    if (!clip) return;
     const { tiles } = clip.value;
-    controls.measure(tiles.count);
     strips.measure();
     film.measure(this.viewer.shown()); // before the large frames are fitted into the remaining height
     // Answers stand below the frames, or to their right where this leaves more room, as for square clips.
@@ -49,7 +55,6 @@ export class Drawing {
     const isNext = !isNarrow && next > Math.min(below, wide * (tiles.height / tiles.width));
     root.toggleAttribute("data-next", isNext);
     for (const pane of [panes.a, panes.b]) pane.fit(tiles, isNarrow ? Infinity : isNext ? next : below);
-    this.redraw();
   }
 
   // Height for frames and answers at which everything down to the sentence under the timeline fits the window.
@@ -73,6 +78,7 @@ export class Drawing {
     if (b) viewer.panes.b.draw(b, a, shown);
     viewer.strips.draw(shown, this.#colours);
     viewer.film.draw(shown, this.#colours);
+    viewer.quick.draw();
     viewer.controls.showPlace(shown);
     viewer.drawn(shown);
   }

@@ -1,13 +1,13 @@
 // @ts-check
-// All units as small frames that show the tokens kept by each side, A above B. If they do not fit, they scroll.
-// Only visible frames are painted, each once until the view changes.
+// Small frames on the time axis that show the tokens kept by each side, A above B; as many units as there is room for.
+// Each is painted once until the view changes.
 
 import { fateOf, firstFrame } from "./data.js";
 import { heatColour, SHADES } from "./looks.js";
 import { A_COLOUR, B_COLOUR, DARK, areaOf, fitCanvas, paintCells, paintFrame } from "./paint.js";
 
 const TALL = 28; // greatest height of a small frame in pixels
-const [LEAST, MOST] = [20, 96]; // smallest and largest width of a small frame in pixels; frames that would be smaller scroll
+const [LEAST, MOST] = [20, 96]; // smallest and largest width of a small frame in pixels
 const GAP = 2;
 const SHADE = 0.85;
 const COLUMNS = 64; // columns of the canvas that caches the small frames of a side
@@ -24,74 +24,57 @@ const COLOURS = {
 export class Film {
   #rows = []; // one per side: { canvas, context, painted, colour }
   #of = []; // data from which the small frames are painted
-  #width = 0; // width of the visible part in pixels
+  #width = 0; // width of the axis in pixels
   #size = [0, 0]; // width and height of a small frame in pixels
-  #slot = 0; // distance between two small frames
-  #unit = -1; // the unit last scrolled into view
 
   /** @param {import("./viewer.js").Viewer} viewer */
   constructor(viewer) {
     this.viewer = viewer;
     this.place = viewer.part(".gv-film");
     this.canvas = this.place.querySelector("canvas");
-    this.place.addEventListener("scroll", () => viewer.redraw(), { passive: true });
-    this.place.addEventListener("click", (event) => {
-      if (viewer.clip) viewer.visitUnit(this.#unitAt(event.clientX));
-    });
-  }
-
-  #unitAt(x) {
-    const within = x - this.place.getBoundingClientRect().left + this.place.scrollLeft;
-    return Math.max(0, Math.min(Math.floor(within / this.#slot), this.viewer.shown().main.grid.units - 1));
   }
 
   describe({ beside }) {
-    this.place.title = beside ? "All temporal units, run A above run B" : "All temporal units";
+    this.place.title = beside ? "Temporal units, run A above run B" : "Temporal units";
   }
 
-  // Set the size of the small frames and whether they scroll.
   measure({ clip, main, sides }) {
     this.#width = this.place.clientWidth;
     const { width, height } = clip.value.tiles;
-    const room = Math.max(LEAST, this.#width / main.grid.units - GAP); // a small frame is at most as wide as its bar below
-    const wide = Math.floor(Math.min(TALL * width / height, MOST, room));
-    this.#size = [Math.max(LEAST, wide), Math.round(Math.min(TALL, wide * height / width))];
-    this.#slot = Math.max(this.#size[0] + GAP, this.#width / main.grid.units);
-    /** @type {HTMLElement} */ (this.place.firstElementChild).style.width = `${this.#slot * main.grid.units - 1}px`;
-    Object.assign(this.canvas.style, { width: `${this.#width}px`, height: `${sides.length * (this.#size[1] + GAP) + GAP}px` });
-    this.#unit = -1;
+    const { from, to } = this.viewer.axis;
+    const edges = this.viewer.axis.edges(main.grid);
+    const slot = ((edges.at(-1) - edges[0]) / main.grid.units / (to - from)) * this.#width;
+    const wide = Math.floor(Math.min(TALL * width / height, MOST, Math.max(LEAST, slot - GAP)));
+    this.#size = [wide, Math.round(Math.min(TALL, wide * height / width))];
+    this.canvas.style.height = `${sides.length * (this.#size[1] + GAP) + GAP}px`;
   }
 
   draw(shown, colours) {
     const { main, sides } = shown;
     if (!this.#width) return;
     this.#renew(shown);
-    this.#bringIntoSight(main.unit);
+    const { axis, changes } = this.viewer;
     const [wide, tall] = this.#size;
     const ratio = Math.min(window.devicePixelRatio || 1, SHARPEST);
-    const left = this.place.scrollLeft;
-    this.#showPart(left, main.grid.units * this.#slot);
     const context = fitCanvas(this.canvas, this.#width, sides.length * (tall + GAP) + GAP);
     context.clearRect(0, 0, this.canvas.width, this.canvas.height);
-    const last = Math.min(main.grid.units, Math.ceil((left + this.#width) / this.#slot));
-    for (let unit = Math.floor(left / this.#slot); unit < last; unit++) {
-      const x = unit * this.#slot - left + (this.#slot - wide) / 2;
-      sides.forEach((side, index) => {
-        const row = this.#rows[index];
-        if (!row.painted[unit]) this.#paint(row, shown, side, unit, ratio);
-        const [fromX, fromY] = this.#placeOf(unit, ratio);
-        context.drawImage(row.canvas, fromX, fromY, wide * ratio, tall * ratio, x, GAP + index * (tall + GAP), wide, tall);
-      });
-      if (unit === main.unit) this.#frame(context, x, wide, sides.length, colours);
+    const edges = axis.edges(main.grid).map((second) => axis.share(second) * this.#width);
+    const left = (unit) => (edges[unit] + edges[unit + 1] - wide) / 2;
+    const paint = (unit) => sides.forEach((side, index) => {
+      const row = this.#rows[index];
+      if (!row.painted[unit]) this.#paint(row, shown, side, unit, ratio);
+      const y = GAP + index * (tall + GAP);
+      context.drawImage(row.canvas, ...this.#placeOf(unit, ratio), wide * ratio, tall * ratio, left(unit), y, wide, tall);
+    });
+    let end = -Infinity;
+    for (let unit = 0; unit < main.grid.units; unit++) {
+      if (edges[unit + 1] <= 0 || edges[unit] >= this.#width || left(unit) < end) continue;
+      paint(unit);
+      end = left(unit) + wide;
     }
-  }
-
-  // If the small frames scroll, mark the visible part of the clip on the bar below them.
-  #showPart(left, whole) {
-    const share = (x) => `${100 * Math.min(1, x / whole)}%`;
-    const { style } = this.place.parentElement;
-    style.setProperty("--gv-from", this.#width < whole - 1 ? share(left) : "0%");
-    style.setProperty("--gv-to", this.#width < whole - 1 ? share(left + this.#width) : "0%");
+    paint(main.unit);
+    this.#frame(context, left(main.unit), wide, sides.length, colours);
+    changes.units.forEach((count, unit) => { if (count) this.#dot(context, (edges[unit] + edges[unit + 1]) / 2); });
   }
 
   // Discard small frames painted from other data.
@@ -132,13 +115,12 @@ export class Film {
     context.strokeRect(x - 1, 1, wide + 2, rows * (this.#size[1] + GAP));
   }
 
-  // Scroll only when the unit changes: the user may have scrolled away from the current unit.
-  #bringIntoSight(unit) {
-    if (unit === this.#unit) return;
-    this.#unit = unit;
-    const { scrollLeft } = this.place;
-    const from = unit * this.#slot;
-    const free = this.#width - this.#slot;
-    if (from < scrollLeft || from > scrollLeft + free) this.place.scrollLeft = from - free / 2;
+  // Mark a unit in which the last move of a setting changed the kept tokens.
+  #dot(context, x) {
+    Object.assign(context, { fillStyle: "#ffb07c", strokeStyle: "#000", lineWidth: 1 });
+    context.beginPath();
+    context.arc(x, this.canvas.clientHeight - 5, 3, 0, 2 * Math.PI);
+    context.fill();
+    context.stroke();
   }
 }

@@ -24,6 +24,8 @@ export function attachKeys(viewer, player) {
     Home: () => step(0),
     End: () => step(viewer.clip.value.tiles.count - 1),
     " ": () => player.toggle(),
+    "+": () => viewer.zoom(2),
+    "-": () => viewer.zoom(0.5),
     Enter: () => {
       if (viewer.hovered >= 0) pinAt(viewer, viewer.handled, viewer.hovered);
       else if (viewer.pin.token >= 0) viewer.pin.toggle(viewer.pin.token);

@@ -69,6 +69,7 @@ function follow(viewer) {
   hear("gleanvid:question", ({ text }) => viewer.hearQuestion(text));
   hear("gleanvid:setting", ({ name, value }) => { // for example, the page sets the question of an example clip
     if (name === "question") viewer.hearQuestion(String(value ?? ""));
+    if (name === "clip" && value) viewer.expect(String(value).split("/").pop());
   });
   hear("gleanvid:pair", (detail) => {
     for (const side of ["a", "b"]) {

@@ -169,22 +169,27 @@ export function paintRing(context, grid, n, colour = "#fff", dashes = []) {
   context.setLineDash([]);
 }
 
-// Mark added tokens (1) and removed tokens (-1), each with its own sign and colour.
+// Mark tokens that came (1) and went (-1) at their corner, each with its own sign and colour.
 export function paintChanges(context, grid, marks) {
-  marks.forEach((mark, n) => { if (mark) paintDisc(context, grid, n, mark > 0 ? "+" : "−", mark > 0 ? CAME : WENT); });
+  const [w, h] = [grid.width / grid.columns, grid.height / grid.rows];
+  const size = Math.max(8, Math.min(14, 0.45 * Math.min(w, h)));
+  const font = `700 ${Math.round(size * 1.1)}px system-ui, sans-serif`;
+  marks.forEach((mark, n) => {
+    if (!mark) return;
+    const [x, y] = boxOf(grid, n);
+    context.fillStyle = mark > 0 ? CAME : WENT;
+    context.fillRect(x + 1, y + 1, size, size);
+    Object.assign(context, { fillStyle: "#000", font, textAlign: "center", textBaseline: "middle" });
+    context.fillText(mark > 0 ? "+" : "−", x + 1 + size / 2, y + 1.5 + size / 2);
+  });
 }
 
-// Draw a disc on a token, with `text` in it if it is not empty.
-export function paintDisc(context, grid, n, text = "", fill = "#fff") {
+// Draw a disc in the middle of a token.
+export function paintDisc(context, grid, n) {
   const [x, y, w, h] = boxOf(grid, n);
-  const radius = text ? Math.max(7, Math.min(w, h) * 0.36) : Math.max(2, Math.min(w, h) * 0.2);
   context.beginPath();
-  context.arc(x + w / 2, y + h / 2, radius, 0, 2 * Math.PI);
-  Object.assign(context, { fillStyle: fill, strokeStyle: "#000", lineWidth: 1.5 });
+  context.arc(x + w / 2, y + h / 2, Math.max(2, Math.min(w, h) * 0.2), 0, 2 * Math.PI);
+  Object.assign(context, { fillStyle: "#fff", strokeStyle: "#000", lineWidth: 1.5 });
   context.fill();
   context.stroke();
-  if (!text) return;
-  const font = `700 ${Math.round(radius * 1.35)}px system-ui, sans-serif`;
-  Object.assign(context, { fillStyle: "#000", font, textAlign: "center", textBaseline: "middle" });
-  context.fillText(text, x + w / 2, y + h / 2 + 0.5);
 }

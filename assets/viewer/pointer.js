@@ -1,7 +1,6 @@
 // @ts-check
 // Handles a mouse or a finger on the frames and the strips.
 
-import { firstFrame } from "./data.js";
 import { boxOf } from "./paint.js";
 import { tokenLines } from "./token.js";
 
@@ -19,21 +18,38 @@ export function attachPointer(viewer) {
   viewer.edit.attach((event) => tokenUnder(viewer, panes.b, event));
   scrub.addEventListener("input", () => {
     viewer.onHalt();
-    viewer.showFrame(Number(scrub.value));
+    viewer.showSecond(Number(scrub.value));
   });
-  for (const { canvas: strip } of strips.items) {
-    strip.addEventListener("pointerdown", (event) => {
+  const stack = viewer.part(".gv-time");
+  for (const { canvas } of [...strips.items, viewer.film]) {
+    canvas.addEventListener("pointerdown", (event) => {
       seek(viewer, event);
       scrub.focus({ preventScroll: true });
     });
-    strip.addEventListener("pointermove", (event) => { if (event.buttons) seek(viewer, event); });
+    canvas.addEventListener("pointermove", (event) => {
+      if (event.buttons) seek(viewer, event);
+      strips.read(strips.secondAt(event.clientX));
+    });
+    canvas.addEventListener("pointerleave", () => strips.read(null));
   }
+  stack.addEventListener("wheel", (event) => onWheel(viewer, event), { passive: false });
+}
+
+// Pinching, or Ctrl with the wheel, zooms the time axis; a wheel to the side moves along it.
+function onWheel(viewer, event) {
+  const isSideways = Math.abs(event.deltaX) > Math.abs(event.deltaY) && !viewer.axis.isWhole;
+  if (!viewer.clip || !(event.ctrlKey || isSideways)) return;
+  event.preventDefault();
+  if (event.ctrlKey) return viewer.zoom(2 ** (-event.deltaY / 100), viewer.strips.secondAt(event.clientX));
+  viewer.axis.pan((event.deltaX / event.currentTarget.clientWidth) * (viewer.axis.to - viewer.axis.from));
+  viewer.redraw();
 }
 
 const sideOf = (viewer, key) => viewer.shown().sides.find((side) => side.key === key);
 
 export function pinAt(viewer, key, place) {
   viewer.handled = key;
+  viewer.panes[key].card.hidden = true;
   viewer.pin.toggle(sideOf(viewer, key).first + place);
 }
 
@@ -59,7 +75,8 @@ function hover(viewer, pane, place, x, y) {
   viewer.handled = pane.key;
   viewer.hovered = place;
   const shown = viewer.shown();
-  pane.showCard(tokenLines(shown, shown.own.first + place), x, y);
+  if (shown.own.first + place === viewer.pin.token) pane.card.hidden = true; // its details are below the frame
+  else pane.showCard(tokenLines(shown, shown.own.first + place), x, y);
   viewer.redraw();
 }
 
@@ -89,9 +106,6 @@ export function walk(viewer, key) {
 
 function seek(viewer, event) {
   if (!viewer.clip) return;
-  const { main } = viewer.shown();
-  const box = event.currentTarget.getBoundingClientRect();
-  const share = Math.max(0, Math.min((event.clientX - box.left) / box.width, 0.9999));
   viewer.onHalt();
-  viewer.showFrame(firstFrame(main.grid, Math.floor(share * main.grid.units)));
+  viewer.showSecond(viewer.strips.secondAt(event.clientX));
 }

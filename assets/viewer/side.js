@@ -63,10 +63,13 @@ export class Side {
     const { clip: { relevance }, kind } = viewer;
     const reply = /** @type {HTMLElement} */ (this.answer.querySelector(".gv-reply"));
     if (kind === "relevance" && relevance && reply?.textContent === relevance.answer) spell(reply, relevance, viewer);
-    const [objects, mattered] = this.#part(".gv-evidence").children;
+    const [objects, mattered, changed] = this.#part(".gv-evidence").children;
     objects.textContent = evidence ? evidenceWords(truth, evidenceKept(evidence, stage)) : "";
     mattered.textContent = keptWords(method);
     /** @type {HTMLElement} */ (mattered).title = method.mattered ? boundWords(method.mattered) : "";
+    const isMain = viewer.shown().main.key === this.key;
+    changed.textContent = isMain ? viewer.changes.words() : "";
+    /** @type {HTMLElement} */ (changed).onclick = () => viewer.visitUnit(viewer.changes.most);
   }
 
   /** Draw the current frame and tokens of `side`, an entry of `sides` in `Viewer.shown()`. */

@@ -3,6 +3,7 @@
 
 const SETTLED_MS = 250;
 const BEHIND = "Compressing…";
+const LOADING = "Loading…";
 export const EMPTY = "The tokens of your clip appear here.";
 
 export class Telling {
@@ -20,12 +21,25 @@ export class Telling {
 
   // Show what the server is working on while the frames still show the previous settings.
   wait(text) {
+    const isOver = this.#pending && !text;
     this.#pending = text ?? "";
-    this.#wait(this.#pending);
     this.viewer.part(".gv-blank").textContent = text || EMPTY;
+    if (isOver && this.isLoading) setTimeout(() => this.viewer.giveUp(), SETTLED_MS); // if the chosen clip did not come
+    this.#wait(this.#pending);
   }
 
-  #wait(text) {
+  // Whether the viewer still shows another clip than the chosen one.
+  get isLoading() {
+    return this.viewer.root.hasAttribute("data-loading");
+  }
+
+  load(isLoading) {
+    this.viewer.root.toggleAttribute("data-loading", isLoading);
+    this.#wait(this.#pending);
+  }
+
+  #wait(words) {
+    const text = words || (this.isLoading ? LOADING : "");
     this.viewer.root.toggleAttribute("data-pending", Boolean(text));
     this.viewer.part(".gv-pending").textContent = text;
   }

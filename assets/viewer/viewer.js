@@ -3,14 +3,17 @@
 // page: "gleanvid:unit" gives the current unit, "gleanvid:pair" the two runs.
 
 import { answerOf } from "./answers.js";
+import { Axis } from "./axis.js";
 import { Changes } from "./changes.js";
 import { total } from "./clock.js";
 import { Controls } from "./controls.js";
-import { fetchClip, firstFrame, nameRuns, nearestFrame, placeOf, sameFrames, sameGrid } from "./data.js";
+import { fetchClip, firstFrame, frameAt, nameRuns, nearestFrame, placeOf, sameFrames, sameGrid } from "./data.js";
+import { missing } from "./dom.js";
 import { Drawing } from "./drawing.js";
 import { Edit } from "./edit.js";
 import { Film } from "./film.js";
 import { Note } from "./note.js";
+import { Quick } from "./quick.js";
 import { shownOf } from "./shown.js";
 import { Side } from "./side.js";
 import { Strips } from "./strips.js";
@@ -63,8 +66,10 @@ export class Viewer {
     this.scrub = /** @type {HTMLInputElement} */ (this.part(".gv-scrub"));
     this.strength = /** @type {HTMLInputElement} */ (this.part(".gv-strength input"));
     this.panes = { a: new Side(this.root, "a"), b: new Side(this.root, "b") };
-    this.strips = new Strips(this.root);
+    this.axis = new Axis();
+    this.strips = new Strips(this);
     this.film = new Film(this);
+    this.quick = new Quick(this);
     this.controls = new Controls(this);
     this.tried = new Tried(this);
     this.note = new Note(this);
@@ -85,7 +90,7 @@ export class Viewer {
     const turn = ++this.#loads;
     this.#sayRuns(value?.runs ?? []);
     this.question = null;
-    if (!value || !value.sheet) return this.#clear(EMPTY);
+    if (!value || !value.sheet) return this.telling.isLoading ? undefined : this.#clear(EMPTY);
     const before = this.clip;
     if (before?.value.sheet.url === value.sheet.url && before.value.data.url === value.data.url)
       return this.#renew(value);
@@ -116,8 +121,7 @@ export class Viewer {
     nameRuns(this.clip.methods, value);
     const moved = ["a", "b", "runs"].some((part) => String(before[part]) !== String(value[part]));
     if (!moved) return this.refresh();
-    this.choosePair(value.a, value.b);
-    this.changes.compare(main, this.shown().main);
+    this.choosePair(value.a, value.b, main);
   }
 
   // The question in the box changed: mark the answers as stale.
@@ -138,7 +142,17 @@ export class Viewer {
     if (this.clip) this.refresh();
   }
 
+  // Another clip was chosen: until it arrives, what is shown is greyed.
+  expect(name) {
+    if (this.clip && name !== this.clip.value.name) this.telling.load(true);
+  }
+
+  giveUp() {
+    if (this.telling.isLoading && !this.#loading) this.#clear(EMPTY);
+  }
+
   #clear(text) {
+    this.telling.load(false);
     this.clip = null;
     this.#loading = false;
     this.onHalt();
@@ -153,33 +167,33 @@ export class Viewer {
     const main = same ? this.shown().main : null;
     this.clip = clip;
     if (clip.relevance?.answer !== before?.relevance?.answer) this.word = this.pressed = 0;
-    const { tiles, a, b } = clip.value;
+    const { a, b } = clip.value;
     if (!same || !sameGrid(grid, clip.methods[0].grid)) this.hovered = this.pin.token = -1;
-    this.scrub.max = `${tiles.count - 1}`;
+    this.axis.load(clip.value.seconds);
     this.telling.forget();
+    this.telling.load(false);
     this.root.dataset.state = "ready";
-    if (!same) {
-      this.onHalt();
-      this.note.quiet();
-    }
+    this.root.dataset.clip = clip.value.name;
+    if (!same) this.onHalt();
     const isOther = before?.value.name !== clip.value.name;
     if (!same) this.frame = isOther ? 0 : nearestFrame(clip.value.seconds, this.#at);
-    this.choosePair(a, b);
-    this.changes.compare(main, this.shown().main);
+    this.choosePair(a, b, main);
     if (isOther) this.showFrame(openingFrame(this.shown()));
     this.measure();
   }
 
   // --- choices -----------------------------------------------------------------------------------
 
-  // Choose the runs shown as A and B, by their place in the list; `b` may be null.
-  choosePair(a, b) {
+  // Choose the runs shown as A and B, by their place in the list; `b` may be null. `before`: the main side before a
+  // change of the settings.
+  choosePair(a, b, before = null) {
     const { methods } = this.clip;
     const valid = (index) => Number.isInteger(index) && index >= 0 && index < methods.length;
     this.a = valid(a) ? a : 0;
     this.b = valid(b) ? b : null;
     const chosen = [this.a, this.b].filter((index) => index !== null);
     this.layer = Math.max(...chosen.map((index) => methods[index].first));
+    this.changes.compare(before, this.shown().main);
     this.refresh();
   }
 
@@ -220,6 +234,7 @@ export class Viewer {
     const shown = this.shown();
     this.root.dataset.shown = shown.beside ? "pair" : "one";
     controls.describe(shown);
+    this.quick.describe();
     this.edit.describe(shown);
     this.#describeSides(shown);
     this.strips.describe(shown);
@@ -233,11 +248,12 @@ export class Viewer {
   #describeSides({ sides }) {
     this.tried.show();
     const found = sides.map(({ key, method }) => answerOf(this.answers, key, method.id, this.question));
+    const isTimed = found.every(({ answer }) => !missing(answer?.ttft_s)); // times of one side alone compare nothing
     const longest = Math.max(0, ...found.map(({ answer }) => total(answer?.parts ?? [])));
     sides.forEach((side, index) => {
       const { key } = side;
       const reference = index && !found[0].stale ? found[0].answer : null;
-      this.panes[key].describe(side, { ...found[index], longest }, reference, this);
+      this.panes[key].describe(side, { ...found[index], longest, isTimed }, reference, this);
     });
   }
 
@@ -257,7 +273,19 @@ export class Viewer {
     if (!this.clip) return;
     this.frame = Math.max(0, Math.min(next, this.clip.value.tiles.count - 1));
     this.#at = this.clip.value.seconds[this.frame];
+    this.axis.reveal(this.axis.middle(this.frame));
     this.redraw();
+  }
+
+  showSecond(second) {
+    if (this.clip) this.showFrame(frameAt(this.clip.value.seconds, second));
+  }
+
+  // Zoom the time axis around a second, or the current frame.
+  zoom(factor, around = this.axis.middle(this.frame)) {
+    if (!this.clip) return;
+    this.axis.zoom(factor, around);
+    this.measure();
   }
 
   visit(token) {

@@ -8,11 +8,13 @@ from __future__ import annotations
 import io
 import json
 import math
+import re
 import secrets
 import time
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
+from functools import partial
 from hashlib import blake2b
 from itertools import chain
 from pathlib import Path
@@ -40,14 +42,17 @@ VISITOR_BYTES = EXPORT_BYTES // 4
 _KEY = secrets.token_bytes(16)  # hash key; folder names made with it hide visitors' addresses
 LATE = "Stopped after {limit:g} seconds, the limit for files on this server. Choose fewer frames."
 Timed = Callable[[Iterable[Any]], Iterable[Any]]
-Maker = Callable[[Sequence[Run], Path, Timed], Path]
+Maker = Callable[..., Path]  # (runs, folder, timed)
 
 
-def make(kind: str, runs: Sequence[Run], limit_s: float = math.inf, visitor: str = "") -> str:
+def make(
+    kind: str, runs: Sequence[Run], limit_s: float = math.inf, visitor: str = "", **options: Any
+) -> str:
     """Write the viewer's runs as a file of the given ``kind``; return its path.
 
     ``kind``: a key of ``KINDS``. ``visitor``: IP address or network of the user, whose files have a
-    size limit. Raises ``StoppedError`` if writing takes longer than ``limit_s`` seconds.
+    size limit. ``options``: further arguments of the function that writes the file. Raises
+    ``StoppedError`` if writing takes longer than ``limit_s`` seconds.
     """
     end = time.monotonic() + limit_s
 
@@ -57,7 +62,7 @@ def make(kind: str, runs: Sequence[Run], limit_s: float = math.inf, visitor: str
                 raise StoppedError(LATE.format(limit=limit_s))
             yield part
 
-    return str(KINDS[kind][1](runs, new_folder(visitor), timed))
+    return str(KINDS[kind][1](runs, new_folder(visitor), timed, **options))
 
 
 def new_folder(visitor: str = "") -> Path:
@@ -74,24 +79,41 @@ def new_folder(visitor: str = "") -> Path:
     return folder
 
 
+def file_name(run: Run, part: str) -> str:
+    """Return the name of a file of a run: its clip, method and ratio, and what the file holds."""
+    clip, ratio = Path(run.video.name).stem, run.compressor.get("retention_ratio")
+    kept = [f"{100 * ratio:.3g}pct"] if isinstance(ratio, float) and ratio < 1 else []
+    words = [clip[:60], str(run.compressor.get("name", "")), *kept, part]
+    return "-".join(re.sub(r"[^\w.]+", "-", word).strip("-.") for word in words if word)
+
+
 def sheet(runs: Sequence[Run], folder: Path, timed: Timed = iter) -> Path:
-    path = folder / "contact-sheet.png"
+    path = folder / file_name(runs[0], "contact-sheet.png")
     Image.fromarray(contact_sheet(runs[0], progress=timed)).save(path)
     return path
 
 
 def units_csv(runs: Sequence[Run], folder: Path, timed: Timed = iter) -> Path:
     """Write a CSV file with one line for every run and temporal unit."""
-    path = folder / "units.csv"
+    path = folder / file_name(runs[0], "units.csv")
     labelled = timed(zip(runs, labels(list(runs)), strict=True))
     rows = [row for run, label in labelled for row in unit_rows(run, label)]
     path.write_text(csv_text(list(rows[0]), rows), encoding="utf-8")
     return path
 
 
+MEASURED = {  # column of the CSV file -> field of Diagnostics
+    "effective_rank_of_unit": "effective_rank_by_unit",
+    "effective_rank_so_far": "effective_rank_so_far",
+    "residual_energy": "residual_energy_by_unit",
+    "basis_rank": "basis_rank",
+}
+
+
 def unit_rows(run: Run, label: str) -> list[dict[str, str | float]]:
     record, diagnostics = run.compression, diagnostics_of(run)
     novelty = record.trace.get("novelty")
+    measured = {name: getattr(diagnostics, field, None) for name, field in MEASURED.items()}.items()
     rows: list[dict[str, str | float]] = []
     for unit, kept in enumerate(record.budgets.tolist()):
         start, end = run.seconds[unit].tolist()
@@ -104,13 +126,10 @@ def unit_rows(run: Run, label: str) -> list[dict[str, str | float]]:
                 "tokens_kept": kept,
                 "uniform_budget": record.num_kept / record.grid[0],
                 "novelty": "" if novelty is None else float(novelty[unit]),
-                "effective_rank": float(diagnostics.effective_rank_by_unit[unit])
-                if diagnostics
-                else "",
-                "residual_energy": float(diagnostics.residual_energy_by_unit[unit])
-                if diagnostics
-                else "",
-                "basis_rank": int(diagnostics.basis_rank[unit]) if diagnostics else "",
+                **{
+                    name: float(values[unit]) if values is not None else ""
+                    for name, values in measured
+                },
             }
         )
     return rows
@@ -123,7 +142,7 @@ def metrics_json(runs: Sequence[Run], folder: Path, timed: Timed = iter) -> Path
         diagnostics = diagnostics_of(run)
         entry = {"label": label} | run.summary() | {"budget_gini": budget_gini(run.compression)}
         entries.append(entry | {"diagnostics": diagnostics.summary() if diagnostics else None})
-    path = folder / "metrics.json"
+    path = folder / file_name(runs[0], "metrics.json")
     path.write_text(json.dumps(finite(entries), indent=2, ensure_ascii=False) + "\n", "utf-8")
     return path
 
@@ -138,7 +157,7 @@ def masks_npz(runs: Sequence[Run], folder: Path, timed: Timed = iter) -> Path:
     for run, label in timed(zip(runs, labels(list(runs)), strict=True)):
         own = mask_arrays(run.compression)
         arrays |= {f"{label}/{name}": values for name, values in own.items()}
-    path = folder / "masks.npz"
+    path = folder / file_name(runs[0], "masks.npz")
     np.savez_compressed(path, **arrays)
     return path
 
@@ -154,9 +173,9 @@ def overlay_clip(runs: Sequence[Run], folder: Path, timed: Timed = iter) -> Path
             yield side_by_side(sides, *divmod(frame, frames_per_unit(runs[0])))
 
     try:
-        return _mp4(frames(), rate, folder / "overlay.mp4")
+        return _mp4(frames(), rate, folder / file_name(runs[0], "overlay.mp4"))
     except (ImportError, ValueError, OSError):  # PyAV is missing, or has no H.264 encoder
-        path = folder / "overlay.webp"
+        path = folder / file_name(runs[0], "overlay.webp")
         pictures = map(Image.fromarray, frames())
         each = round(1000 / rate)
         next(pictures).save(path, save_all=True, append_images=pictures, duration=each, loop=0)
@@ -178,15 +197,35 @@ def _mp4(frames: Iterator[np.ndarray], rate: float, path: Path) -> Path:
     return path
 
 
-def paper_pdf(runs: Sequence[Run], folder: Path, timed: Timed = iter) -> Path:
-    """Draw a figure for a paper: frames with kept tokens, a row per run, a column per unit."""
-    from gleanvid.plots.paper import overlays
+def paper_figure(
+    runs: Sequence[Run],
+    folder: Path,
+    timed: Timed = iter,
+    ending: str = "pdf",
+    units: Sequence[int] | None = None,
+) -> Path:
+    """Draw a figure for a paper: masks of some units (None: six), and curves below them."""
+    from gleanvid.plots.paper import composed
+
+    figure = composed(list(runs), units, heading(runs[0]), timed)
+    return _saved(figure, folder / file_name(runs[0], f"figure.{ending}"), timed)
+
+
+def curves_file(
+    runs: Sequence[Run], folder: Path, timed: Timed = iter, ending: str = "svg", curve: str = ""
+) -> Path:
+    """Draw a curve of ``paper.CURVES`` over time, or all of them if ``curve`` is empty."""
+    from gleanvid.plots.paper import CURVES, curves
+
+    figure = curves(list(runs), [curve] if curve else tuple(CURVES))
+    return _saved(figure, folder / file_name(runs[0], f"{curve or 'curves'}.{ending}"), timed)
+
+
+def _saved(figure: Any, path: Path, timed: Timed) -> Path:
     from gleanvid.plots.paper.layout import paper_style
 
-    path = folder / "overlays.pdf"
-    figure = overlays(list(runs), title=heading(runs[0]), progress=timed)
     with paper_style(), TimedFile(path, timed) as file:
-        figure.savefig(file, format="pdf")
+        figure.savefig(file, format=path.suffix[1:], dpi=300)
     return path
 
 
@@ -203,7 +242,7 @@ class TimedFile(io.BufferedWriter):
 
 def saved_run(runs: Sequence[Run], folder: Path, timed: Timed = iter) -> Path:
     """Write the first of ``runs`` with all its data to a ZIP file, for :func:`opening.opened`."""
-    path = folder / "run.zip"
+    path = folder / file_name(runs[0], "run.zip")
     with TemporaryDirectory() as place, zipfile.ZipFile(path, "w") as archive:
         runs[0].save(place)
         for name in timed(PARTS):
@@ -214,7 +253,10 @@ def saved_run(runs: Sequence[Run], folder: Path, timed: Timed = iter) -> Path:
 KINDS: dict[str, tuple[str, Maker]] = {
     "sheet": ("Contact sheet of run B (PNG)", sheet),
     "clip": ("Runs A and B side by side (MP4)", overlay_clip),
-    "pdf": ("Figure of all runs in the viewer (PDF)", paper_pdf),
+    "curves": ("Curves (SVG)", curves_file),
+    "curves_png": ("Curves (PNG)", partial(curves_file, ending="png")),
+    "pdf": ("Figure (PDF)", paper_figure),
+    "svg": ("Figure (SVG)", partial(paper_figure, ending="svg")),
     "csv": ("Metrics per temporal unit (CSV)", units_csv),
     "json": ("Metrics (JSON)", metrics_json),
     "npz": ("Masks (NPZ)", masks_npz),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -30,11 +30,23 @@ from ..widgets.panel import Page, Tab
 from . import exports, opening, snippets, take_away
 from .opening import at_home
 
+CURVES = (  # text on the page, key of ``paper.CURVES``
+    ("All curves", ""),
+    ("Tokens kept", "budget"),
+    ("Novelty", "novelty"),
+    ("Effective rank", "rank"),
+    ("Residual energy", "energy"),
+)
 GROUPS = {
-    "Pictures": ("sheet", "clip", "pdf"),
-    "Numbers": ("csv", "json", "npz"),
+    "Curves": ("curves", "curves_png", "csv"),
+    "Figure for a paper": ("pdf", "svg"),
+    "Pictures": ("sheet", "clip"),
+    "Numbers": ("json", "npz"),
     "Run": ("html", "run"),
 }
+DRAWN = {*GROUPS["Figure for a paper"], "curves", "curves_png"}  # kinds of the runs in the curves
+UNITS = "Units, such as 1 4 8 (empty: six)"
+MOST_UNITS = 12
 TITLES = {kind: title for kind, (title, _) in exports.KINDS.items()}
 TITLES["html"] = "Viewer that works offline (HTML)"
 CODE = "Python code and a command that reproduce run B."
@@ -44,7 +56,7 @@ API = (
     "whether the server is up."
 )
 CODE_HTML = """<div class="gv-code"></div>"""
-EXPORTS = 8  # maximum number of concurrent exports of one file type, over all visitors
+EXPORTS = 8  # maximum number of concurrent exports, over all visitors
 NOTHING = "There is nothing to save yet: choose a clip first."
 WRITING = "Writing {title}…"
 OPENED = "The saved run is open as run A in the viewer."
@@ -63,19 +75,33 @@ class ExportTab(Tab):
         for group, kinds in GROUPS.items():
             with gr.Row(elem_classes="gv-files"):
                 gr.Markdown(group, elem_classes="gv-group")
+                if group == "Curves":
+                    self.curve = gr.Dropdown(
+                        list(CURVES), value="", show_label=False, label="Curve", min_width=150
+                    )
+                if group == "Figure for a paper":
+                    self.units = gr.Textbox(
+                        show_label=False, label="Units", placeholder=UNITS, max_length=200
+                    )
                 if group == "Pictures":
                     self.frames = gr.Button(
                         "Current frame of A and B (PNG)", size="sm", min_width=150
                     )
                 for kind in kinds:
                     self.files[kind] = gr.Button(
-                        TITLES[kind], size="sm", min_width=150, elem_classes="gv-export"
+                        TITLES[kind],
+                        size="sm",
+                        min_width=150,
+                        elem_id=f"gv-export-{kind}",
+                        elem_classes="gv-export",
                     )
                 if group == "Run":
                     self.opened = gr.UploadButton(
                         "Open a saved run (ZIP)", size="sm", min_width=150, elem_id="gv-open"
                     )
         self.notice = notice.panel()
+        # The kind of file whose button was pressed, and ids of the runs whose curves are drawn.
+        self.asked = gr.Textbox(visible=False)
         self.file = gr.File(show_label=False, interactive=False, visible=False, elem_id="gv-file")
         gr.Markdown(f"## Code\n{CODE}", elem_classes="gv-heading")
         self.write = gr.Button("Write code for the current settings", size="sm", elem_id="gv-code")
@@ -88,11 +114,13 @@ class ExportTab(Tab):
         self.frames.click(None, None, self.notice, js=save, **PRIVATE)
         self.clip, self.count = inputs.settings["clip"], inputs.settings["frames"]
         self.model, self.pixels = inputs.settings["model"], inputs.settings["pixels"]
-        shown, written = [outputs.runs, self.model, self.pixels], [self.notice, self.file]
-        for kind, button in self.files.items():
-            write = writing(page.engine, kind)
-            made = button.click(write, shown, written, concurrency_limit=EXPORTS, **PRIVATE)
-            made.then(None, None, None, js=script("fetchFile"))
+        shown = [outputs.runs, self.model, self.pixels, self.asked, self.curve, self.units]
+        written = [self.notice, self.file]
+        # One event for all buttons: every event slows the opening of the page.
+        pressed = [button.click for button in self.files.values()]
+        how: Any = {"js": script("pickRuns"), "concurrency_limit": EXPORTS, **PRIVATE}
+        made = gr.on(pressed, writing(page.engine), shown, written, **how)
+        made.then(None, None, None, js=script("fetchFile"), api_visibility="private")
         lines = [self.notice, outputs.notice, outputs.ready, outputs.status, outputs.tabs]
         settings = [self.clip, self.count, inputs.question, inputs.pinned]
         taken = self.opened.upload(
@@ -165,12 +193,24 @@ class ExportTab(Tab):
         return {self.notice: message(), self.code: list(texts.items())}
 
 
-def writing(engine: Engine, kind: str) -> Callable[..., Any]:
-    """Return the handler of the button that writes one kind of file."""
-    title = TITLES[kind]
+def writing(engine: Engine) -> Callable[..., Any]:
+    """Return the handler of the buttons that write files."""
 
-    def write(ids: list[str], model: str, pixels: int, user: gr.Request) -> Iterator[Any]:
-        yield message(WRITING.format(title=title)), gr.skip()
+    def write(
+        ids: list[str],
+        model: str,
+        pixels: int,
+        asked: str,
+        curve: str,
+        units: str,
+        user: gr.Request,
+    ) -> Iterator[Any]:
+        kind, *picked = asked.split() or [""]
+        if kind not in TITLES:
+            yield gr.skip(), gr.skip()
+            return
+        yield message(WRITING.format(title=TITLES[kind])), gr.skip()
+        ids = drawn(ids, picked) if kind in DRAWN else ids
         runs = diagnosed_runs(engine, ids, model, pixels) if ids else []
         if not runs:
             yield message(GONE if ids else NOTHING, "problem"), gr.skip()
@@ -180,7 +220,12 @@ def writing(engine: Engine, kind: str) -> Callable[..., Any]:
             if kind == "html":
                 path = html_file(engine, ids, model, pixels, sender)
             else:
-                path = exports.make(kind, runs, engine.queue.deadline_s, sender)
+                options: dict[str, Any] = {}
+                if kind in GROUPS["Figure for a paper"]:
+                    options = {"units": read_units(units, runs[0].compression.grid[0])}
+                elif kind in DRAWN:
+                    options = {"curve": curve}
+                path = exports.make(kind, runs, engine.queue.deadline_s, sender, **options)
         except Exception as error:
             yield message(explain(error), "problem"), gr.skip()
             return
@@ -189,9 +234,30 @@ def writing(engine: Engine, kind: str) -> Callable[..., Any]:
     return write
 
 
+def drawn(ids: Sequence[str], picked: Sequence[str]) -> list[str]:
+    """Return the runs whose curves the viewer draws: B, A, and those added by their chips."""
+    wanted = [run_id for run_id in picked if run_id in ids]
+    return wanted or list(ids[:2])
+
+
+def read_units(text: str, count: int) -> list[int] | None:
+    """Return unit indices from numbers that count from 1; None if there are none.
+
+    Raises ``ValueError`` for anything but numbers of units of the clip.
+    """
+    words = text.replace(",", " ").split()
+    if any(not word.isdecimal() or not 1 <= int(word) <= count for word in words[: MOST_UNITS + 1]):
+        raise ValueError(f"Units are numbers from 1 to {count}, such as “1 4 8”.")
+    if len(words) > MOST_UNITS:
+        raise ValueError(f"A figure has room for {MOST_UNITS} units.")
+    return [int(word) - 1 for word in words] or None
+
+
 def html_file(engine: Engine, ids: list[str], model: str, pixels: int, sender: str = "") -> str:
     """Write one HTML file with the viewer and its runs; return the path of the file."""
-    path = exports.new_folder(sender) / "gleanvid.html"
+    first = engine.runs.get(ids[0])
+    name = exports.file_name(first, "viewer.html") if first else "viewer.html"
+    path = exports.new_folder(sender) / name
     path.write_text(take_away.web_page_of(engine, ids, model, pixels), encoding="utf-8")
     return str(path)
 

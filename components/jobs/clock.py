@@ -21,7 +21,8 @@ from .recorded import PREFIX
 
 PASSES = 5  # maximum number of timed passes; the first is that of the answer itself
 PASSES_S = 2.0  # maximum time of the passes after the first, all together, in seconds
-PARTS = ("decode", "encode", "compress", "prefill")  # stages before the first token
+# stages before the first token: name on the page -> field of the cost
+PARTS = {"read": "decode_s", "encode": "encode_s", "compress": "compress_s", "prefill": "prefill_s"}
 
 
 def can_repeat(model: str) -> bool:
@@ -57,7 +58,7 @@ def repeated(run: Run, again: Callable[[], Run]) -> Run:
 
 def parts(cost: Cost) -> list[tuple[str, float]]:
     """Return the name and seconds of each measured stage."""
-    named = ((name, getattr(cost, f"{name}_s")) for name in PARTS)
+    named = ((name, getattr(cost, field)) for name, field in PARTS.items())
     return [(name, seconds) for name, seconds in named if math.isfinite(seconds) and seconds > 0]
 
 

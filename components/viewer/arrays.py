@@ -20,8 +20,8 @@ from gleanvid.metrics import diagnostics_of
 from gleanvid.run import Run
 from gleanvid.types import Compression, VideoTokens
 
-from .features import effective_ranks, ranks_so_far
-from .values import Map, Mattered, Method, Record, Score, Split, Stage
+from .features import effective_ranks, new_energies, ranks_so_far
+from .values import Map, Mattered, Measures, Method, Record, Score, Split, Stage
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -120,8 +120,7 @@ def pack_run(
                 "layer": layer,
                 **_pack_record(record, arena),
                 "scores": _pack_scores(scores, arena),
-                "rank": _ranks(run, record, of_grid),
-                "span": None if of_grid is None else ranks_so_far(of_grid, record),
+                **_measures(run, record, of_grid),
             }
         )
     return {
@@ -154,12 +153,23 @@ def _split(run: Run) -> Split | None:
     return {"alpha": alpha, "bounds": bounds, "gini": gini}
 
 
-def _ranks(run: Run, record: Compression, tokens: VideoTokens | None) -> list[float] | None:
-    """Return each unit's effective rank of kept tokens, saved or computed; None if unknown."""
-    diagnostics = diagnostics_of(run) if record is run.compression else None
-    if diagnostics is not None:
-        return rounded(diagnostics.effective_rank_by_unit)
-    return None if tokens is None else effective_ranks(tokens, record)
+def _measures(run: Run, record: Compression, tokens: VideoTokens | None) -> Measures:
+    """Return ranks and residual energy of each unit, saved or computed; None if unknown."""
+    found = diagnostics_of(run) if record is run.compression else None
+    if found is not None:
+        energy = rounded(found.residual_energy_by_unit)
+        return {
+            "rank": rounded(found.effective_rank_by_unit),
+            "span": rounded(found.effective_rank_so_far),
+            "energy": [None if value != value else value for value in energy],
+        }
+    if tokens is None:
+        return {"rank": None, "span": None, "energy": None}
+    return {
+        "rank": effective_ranks(tokens, record),
+        "span": ranks_so_far(tokens, record),
+        "energy": new_energies(tokens, record),
+    }
 
 
 def _mattered(run: Run, relevance: Relevance | None) -> list[float] | None:

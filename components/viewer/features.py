@@ -1,4 +1,4 @@
-"""Measures of a clip's token features: novelty and effective rank."""
+"""Measures of a clip's token features: novelty, effective rank and residual energy."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import torch
 
 from gleanvid.compressors.gleanvid.debiasing import remove_directions, top_directions
 from gleanvid.compressors.shared.threads import on_one_thread
-from gleanvid.metrics import effective_rank, novelty
+from gleanvid.metrics import effective_rank, effective_rank_so_far, novelty, projected
 from gleanvid.types import Compression, VideoTokens
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-SPAN_WIDTH = 96  # number of random directions on which features are projected to measure their rank
+MOST_ROWS = 2048  # most kept tokens whose residual energy is computed on each move of a slider
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +35,7 @@ class ClipFeatures:
 _known: WeakKeyDictionary[VideoTokens, ClipFeatures] = WeakKeyDictionary()
 _ranks: WeakKeyDictionary[Compression | VideoTokens, list[float]] = WeakKeyDictionary()
 _spans: WeakKeyDictionary[Compression, list[float]] = WeakKeyDictionary()
+_energies: WeakKeyDictionary[Compression, list[float | None]] = WeakKeyDictionary()
 
 
 def clip_features(tokens: VideoTokens) -> ClipFeatures:
@@ -45,18 +46,9 @@ def clip_features(tokens: VideoTokens) -> ClipFeatures:
         shared = top_directions(features, mean, 1)
         debiased = remove_directions(features, mean, shared)
         _known[tokens] = ClipFeatures(
-            novelty(debiased, tokens.grid), mean, shared, _projected(debiased)
+            novelty(debiased, tokens.grid), mean, shared, projected(debiased)
         )
     return _known[tokens]
-
-
-def _projected(rows: Tensor) -> Tensor:
-    """Project features [L, D] on 96 random orthonormal directions if D > 96; float64 on the CPU."""
-    width = rows.shape[1]
-    if width <= SPAN_WIDTH:
-        return rows.double().cpu()
-    drawn = torch.randn(width, SPAN_WIDTH, generator=torch.Generator().manual_seed(0))
-    return (rows @ torch.linalg.qr(drawn).Q.to(rows)).double().cpu()
 
 
 def effective_ranks(tokens: VideoTokens, record: Compression) -> list[float]:
@@ -64,10 +56,7 @@ def effective_ranks(tokens: VideoTokens, record: Compression) -> list[float]:
     whole = record.num_kept == len(tokens) and not record.merges
     key = tokens if whole else record
     if key not in _ranks:
-        clip = clip_features(tokens)
-        kept = record.apply(tokens.features.detach()).float()
-        # Merged tokens can be debiased too, as the weights within a merged token sum to 1.
-        debiased = remove_directions(kept, clip.mean, clip.shared)
+        debiased = _kept(tokens, record)
         budgets = record.budgets.tolist()
         _ranks[key] = on_one_thread(
             lambda: [round(effective_rank(rows), 3) for rows in debiased.split(budgets)],
@@ -78,26 +67,44 @@ def effective_ranks(tokens: VideoTokens, record: Compression) -> list[float]:
 
 
 def ranks_so_far(tokens: VideoTokens, record: Compression) -> list[float]:
-    """Return for each unit the effective rank of all compressed tokens up to its end.
-
-    It is measured on at most 96 random directions. This takes one small eigenvalue problem per
-    unit, which is fast enough for a slider.
-    """
+    """Return for each unit the effective rank of all compressed tokens up to its end."""
     if record not in _spans:
-        _spans[record] = _ranks_so_far(tokens, record)
+        found = effective_rank_so_far(clip_features(tokens).places, record)
+        _spans[record] = [round(value, 3) for value in found.tolist()]
     return _spans[record]
 
 
-def _ranks_so_far(tokens: VideoTokens, record: Compression) -> list[float]:
-    rows = record.apply(clip_features(tokens).places)  # [number of kept tokens, up to 96]
-    budgets, width = record.budgets.tolist(), rows.shape[1]
+def new_energies(tokens: VideoTokens, record: Compression) -> list[float | None] | None:
+    """Return :func:`gleanvid.metrics.residual_energy_by_unit`, fast enough for a slider.
 
-    def measure() -> list[float]:
-        grams = torch.stack([block.T @ block for block in rows.split(budgets)])
-        # Of each unit, the singular values of all kept tokens up to its end: [T, up to 96].
-        values = torch.linalg.eigvalsh(grams.cumsum(0)).clamp(min=0).sqrt()
-        share = values / values.sum(1, keepdim=True).clamp(min=1e-300)
-        return [round(value, 3) for value in torch.special.entr(share).sum(1).exp().tolist()]
+    The row of a token in the Cholesky factor of the Gram matrix holds its part in each direction
+    that the tokens up to it add; those of its own unit are the energy that earlier units lack.
+    None for a unit without tokens. All of it is None for more than ``MOST_ROWS`` tokens.
+    """
+    if record.num_kept > MOST_ROWS:
+        return None
+    if record not in _energies:
+        rows = _kept(tokens, record).double().cpu()
+        budgets = record.budgets.cpu()
+        units = torch.repeat_interleave(budgets)
 
-    operations = 2.0 * len(rows) * width**2 + 9.0 * len(budgets) * width**3
-    return on_one_thread(measure, operations, rows.device)
+        def measure() -> list[float | None]:
+            gram = rows @ rows.T
+            energy = gram.diagonal().clamp(min=1e-300)
+            ridge = torch.eye(len(rows), dtype=torch.float64) * (1e-9 * energy.mean())
+            factor = torch.linalg.cholesky(gram + ridge)
+            new = (factor.square() * (units[:, None] == units)).sum(1) / energy
+            total = torch.zeros(len(budgets), dtype=torch.float64).index_add_(0, units, new)
+            means = (total / budgets).clamp(max=1.0).tolist()
+            return [None if mean != mean else float(f"{mean:.4g}") for mean in means]
+
+        operations = 2.0 * len(rows) ** 2 * rows.shape[1]
+        _energies[record] = on_one_thread(measure, operations, rows.device)
+    return _energies[record]
+
+
+def _kept(tokens: VideoTokens, record: Compression) -> Tensor:
+    """Return the debiased features of the kept or merged tokens, float32 [K, D]."""
+    clip, kept = clip_features(tokens), record.apply(tokens.features.detach()).float()
+    # Merged tokens can be debiased too, as the weights within a merged token sum to 1.
+    return remove_directions(kept, clip.mean, clip.shared)

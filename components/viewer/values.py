@@ -42,17 +42,24 @@ class Record(TypedDict):
     mixed: NotRequired[bool]
 
 
-class Stage(Record):
-    """The tokens that the language model reads from ``layer`` on.
+class Measures(TypedDict):
+    """Measures of the kept tokens of each temporal unit; each is None if unknown.
 
-    ``rank``: for each temporal unit, the effective rank of its kept tokens. ``span``: for each
-    unit, the effective rank of all kept tokens up to its end. Both are None if unknown.
+    ``rank``: effective rank of the unit's tokens. ``span``: effective rank of all tokens up to the
+    unit's end. ``energy``: fraction of their energy that earlier units do not explain; None for a
+    unit without tokens.
     """
+
+    rank: list[float] | None
+    span: list[float] | None
+    energy: list[float | None] | None
+
+
+class Stage(Record, Measures):
+    """The tokens that the language model reads from ``layer`` on."""
 
     layer: int
     scores: list[Score]
-    rank: list[float] | None
-    span: list[float] | None
 
 
 class Split(TypedDict):

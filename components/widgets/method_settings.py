@@ -45,6 +45,11 @@ class MethodSettings(gr.HTML):
         )
         self.fields, self.shown = fields, shown
 
+    def get_config(self) -> dict[str, Any]:
+        """Return the properties for the browser, whose script has ``fields`` and ``shown``."""
+        config: dict[str, Any] = super().get_config()
+        return {key: part for key, part in config.items() if key not in ("fields", "shown")}
+
     def __getattr__(self, name: str) -> Any:
         """Offer no events: ``gr.HTML`` would offer quoted words of ``js_on_load`` as events."""
         raise AttributeError(name)

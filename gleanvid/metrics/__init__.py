@@ -20,6 +20,8 @@ from gleanvid.metrics.diagnostics import with_diagnostics as with_diagnostics
 from gleanvid.metrics.diversity import effective_dimension as effective_dimension
 from gleanvid.metrics.diversity import effective_rank as effective_rank
 from gleanvid.metrics.diversity import effective_rank_by_unit as effective_rank_by_unit
+from gleanvid.metrics.diversity import effective_rank_so_far as effective_rank_so_far
+from gleanvid.metrics.diversity import projected as projected
 from gleanvid.metrics.overlap import mask_overlap as mask_overlap
 from gleanvid.metrics.saturation import Saturation as Saturation
 from gleanvid.metrics.saturation import saturation as saturation

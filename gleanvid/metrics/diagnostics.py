@@ -12,7 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from gleanvid.metrics.diversity import effective_dimension, effective_rank_by_unit
+from gleanvid.metrics.diversity import (
+    effective_dimension,
+    effective_rank_by_unit,
+    effective_rank_so_far,
+)
 from gleanvid.metrics.span import (
     coverage_error,
     energy_outside_span,
@@ -53,12 +57,13 @@ class Diagnostics:
     of the token minus its projection on the span.
     """
 
-    effective_rank: float
+    effective_rank: float  # of all kept tokens of the clip
     residual_energy: float  # energy of kept tokens outside the span of earlier units' kept tokens
     later_residual_energy: float  # ``residual_energy`` without the first unit that keeps tokens
     coverage_error: float  # energy of dropped tokens outside the span of the kept ones
     energy_outside_span: float  # energy of a kept token outside the span of all kept before it
-    effective_rank_by_unit: Tensor  # float64 [T]
+    effective_rank_by_unit: Tensor  # float64 [T]: of the kept tokens of each unit alone
+    effective_rank_so_far: Tensor  # float64 [T]: of all kept tokens up to each unit's end
     residual_energy_by_unit: Tensor  # float64 [T]
     basis_rank: Tensor  # int64 [T]: dimension of the kept tokens' span after each unit
     random_effective_rank: float  # mean over random sets of as many tokens as were kept
@@ -105,6 +110,7 @@ def diagnose(
         coverage_error(debiased, record, span),
         energy_outside_span(debiased, record, span),
         effective_rank_by_unit(debiased, record),
+        effective_rank_so_far(debiased, record),
         residual_energy_by_unit(debiased, record, span),
         span.rank,
         random.effective_rank,

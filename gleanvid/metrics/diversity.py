@@ -6,11 +6,14 @@ from typing import TYPE_CHECKING
 
 import torch
 
+from gleanvid.compressors.shared.threads import on_one_thread
 from gleanvid.metrics.span import kept_rows
 from gleanvid.types import Compression
 
 if TYPE_CHECKING:
     from torch import Tensor
+
+PROJECTED = 96  # number of random directions on which ranks of growing sets are measured
 
 
 def effective_rank(rows: Tensor) -> float:
@@ -62,3 +65,32 @@ def effective_rank_by_unit(debiased: Tensor, record: Compression) -> Tensor:
     """
     rows = kept_rows(debiased, record).split(record.budgets.tolist())
     return torch.tensor([effective_rank(block) for block in rows], dtype=torch.float64)
+
+
+def projected(debiased: Tensor) -> Tensor:
+    """Project tokens [L, D] on 96 random orthonormal directions if D > 96; float64 on the CPU."""
+    width = debiased.shape[1]
+    if width <= PROJECTED:
+        return debiased.double().cpu()
+    drawn = torch.randn(width, PROJECTED, generator=torch.Generator().manual_seed(0))
+    return (debiased @ torch.linalg.qr(drawn).Q.to(debiased)).double().cpu()
+
+
+def effective_rank_so_far(debiased: Tensor, record: Compression) -> Tensor:
+    """Return for each unit the effective rank of all output tokens up to its end, float64 [T].
+
+    It is measured on at most 96 random directions (:func:`projected`). This takes one small
+    eigenvalue problem per unit, which is fast enough for a slider.
+    """
+    rows = record.apply(projected(debiased))  # [K, up to 96]
+    budgets, width = record.budgets.tolist(), rows.shape[1]
+
+    def measure() -> Tensor:
+        grams = torch.stack([block.T @ block for block in rows.split(budgets)])
+        # Of each unit, the singular values of all output tokens up to its end: [T, up to 96].
+        values = torch.linalg.eigvalsh(grams.cumsum(0)).clamp(min=0).sqrt()
+        share = values / values.sum(1, keepdim=True).clamp(min=1e-300)
+        return torch.special.entr(share).sum(1).exp()
+
+    operations = 2.0 * len(rows) * width**2 + 9.0 * len(budgets) * width**3
+    return on_one_thread(measure, operations, rows.device)

@@ -65,17 +65,27 @@ def test_link_restores_settings_of_both_sides_question_and_view(visit, fresh):
     ]
 
 
-def test_browser_back_opens_the_previous_tab_and_keeps_settings(visit):
+def test_back_returns_to_the_clip_before_and_keeps_tab_and_settings(visit, address):
     tab(visit, "Compare")
     visit.wait_for_function("location.search.includes('tab=Compare')")
     slider(visit, "tau").fill("12")
     visit.wait_for_function("location.search.includes('tau=12')")
+    first = visit.locator(".gv-examples button").first
+    visit.evaluate(
+        """() => {
+          const viewer = document.querySelector(".gv-viewer");
+          window.greyed = [];
+          new MutationObserver(() => greyed.push(document.querySelector(".gv-pending").textContent))
+            .observe(viewer, { attributeFilter: ["data-loading"] });
+        }"""
+    )
     visit.go_back()
-    open_tab = visit.get_by_role("tab", selected=True)
-    visit.wait_for_function("!location.search.includes('tab=')")
-    assert open_tab.inner_text() == "Tokens"
-    assert "tau=12" in visit.url
-    until(visit, lambda: name(visit, "b").endswith("· tau 12"))
+    visit.wait_for_function("!location.search.includes('clip=square')")
+    until(visit, lambda: first.get_attribute("aria-current") == "true")
+    assert visit.evaluate("greyed[0]") == "Loading…"  # at once, before the clip is here
+    visit.wait_for_selector(".gv-viewer:not([data-loading])", state="attached")
+    assert visit.get_by_role("tab", selected=True).inner_text() == "Compare"
+    assert slider(visit, "tau").input_value() == "12" and "tau=12" in visit.url
     visit.go_forward()
-    visit.wait_for_function("location.search.includes('tab=Compare')")
-    assert open_tab.inner_text() == "Compare"
+    visit.wait_for_function("location.search.includes('clip=square')")
+    until(visit, lambda: name(visit, "b").endswith("· tau 12"))

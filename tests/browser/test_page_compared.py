@@ -17,6 +17,7 @@ METHODS = ["All tokens", "GleanVID 10 %", "VidCom2 10 %", "V-CAST 10 %", "Vision
 FAILED = "VisionZip 10 %"  # VisionZip needs the signal saliency, which the fake backend lacks
 FILES = {  # label of a save button -> name of the file, bytes that it contains
     "Contact sheet of run B (PNG)": ("contact-sheet.png", b"PNG"),
+    "Curves (SVG)": ("curves.svg", b"<svg"),
     "Metrics (JSON)": ("metrics.json", b"GleanVID 10 %"),
 }
 ROW = ".gv-table tbody tr"
@@ -124,7 +125,8 @@ def test_export_buttons_download_their_files(page):
     for button, (name, content) in FILES.items():
         with page.expect_download() as waiting:
             page.get_by_role("button", name=button).click()
-        assert waiting.value.suggested_filename == name
+        saved = waiting.value.suggested_filename
+        assert re.fullmatch(rf"square-\w+-10pct-{name}", saved)  # clip, method and ratio
         assert content in Path(waiting.value.path()).read_bytes(), button
 
 

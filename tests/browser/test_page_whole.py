@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.browser.steps import more, settle, tab
+from tests.browser.steps import more, named, settle, tab
 from tools.bench_page import SEEN, first_screen
 
 # Report axe violations only of the app's elements and their descendants, not of Gradio's.
@@ -33,6 +33,40 @@ COVERED = """() => [...document.querySelectorAll("button, input, select, textare
     return !found || !(place.contains(found) || found.contains(place));
   })
   .map((control) => control.outerHTML.slice(0, 120))"""
+# Texts that the focus ring of a control crosses: a text is inside of a ring or outside of it.
+CROSSED = """() => {
+  const seen = { visibilityProperty: true, opacityProperty: true };
+  const texts = [];
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+    const range = document.createRange();
+    range.selectNodeContents(node);
+    const { parentElement: place } = node; // Gradio measures copies of its tabs
+    const isCopy = place.closest("[tabindex='-1'], [aria-hidden=true]");
+    if (node.textContent.trim() && place.checkVisibility(seen) && !isCopy) texts.push(range);
+  }
+  const found = [];
+  for (const control of document.querySelectorAll("button, input, select, summary, a[href]")) {
+    if (!control.checkVisibility(seen) || control.tabIndex < 0) continue;
+    control.focus({ focusVisible: true });
+    const { outlineStyle, outlineWidth, outlineOffset } = getComputedStyle(control);
+    if (document.activeElement !== control || outlineStyle === "none") continue;
+    const wide = parseFloat(outlineOffset) + parseFloat(outlineWidth) - 2; // it may touch a text
+    const box = control.getBoundingClientRect();
+    for (const range of texts) {
+      const text = range.getBoundingClientRect();
+      const own = (control.closest("label") ?? control).contains(range.startContainer);
+      const isBeside = text.right <= box.left - wide || text.left >= box.right + wide;
+      const isApart = isBeside || text.bottom <= box.top - wide + 3
+        || text.top >= box.bottom + wide - 3;
+      const isWithin = text.left >= box.left && text.right <= box.right
+        && text.top >= box.top && text.bottom <= box.bottom;
+      if (!own && text.width > 4 && !isApart && !isWithin)
+        found.push([control.outerHTML.slice(0, 90), range.toString().trim()]);
+    }
+  }
+  return found;
+}"""
 MAIN = {  # tab -> elements that have to be visible on it
     "Tokens": (".gv-frame >> nth=0", ".gv-scrub", "[data-strip=budget] canvas", ".gv-clock"),
     "Compare": ("#gv-methods", "#gv-compare-start"),
@@ -63,6 +97,8 @@ def test_every_tab_contacts_no_other_host_and_passes_axe(visit):
             tab(visit, name)
             settle(visit)
             found[name, dark] = visit.evaluate(AXE, ["color-contrast"] if dark else None)
+            if not dark:
+                found[name, "rings"] = visit.evaluate(CROSSED)
     assert not any(found.values()), found
     hosts = {urlsplit(url).hostname for url in visit.requested if url.startswith("http")}
     assert hosts == {"127.0.0.1"}
@@ -86,6 +122,14 @@ def test_every_tab_fits_the_width_of_a_phone(browser, address):
         assert page.evaluate("document.documentElement.scrollWidth") <= 390, name
         found[name] = page.evaluate(AXE, OF_SIZE) + page.evaluate(COVERED)
     assert not any(found.values()), found
+    tab(page, "Tokens")
+    page.get_by_role("slider", name="tau").scroll_into_view_if_needed()
+    small = page.locator(".gv-quick canvas")  # the frames and the ratio stay in sight
+    small.wait_for()
+    slider = page.locator(".gv-quick input")
+    assert 0 <= small.bounding_box()["y"] < slider.bounding_box()["y"] < 160
+    slider.fill("0.5")
+    named(page, "b", "GleanVID 50 %")
     page.close()
 
 

@@ -98,7 +98,7 @@ def test_view_that_compares_a_and_b_counts_tokens_kept_by_both_or_by_one_side(pa
     budget = page.locator("[data-strip=budget]").inner_text()
     assert [int(two.sum()), int(one.sum())] == [int(n) for n in re.findall(r"\d+", budget)[-2:]]
     tip = page.locator("[data-strip=budget] .gv-note").get_attribute("title")
-    assert f"Even share: {case.runs[OTHER].compression.num_kept / 4:.1f}" in tip
+    assert f"B/T, an even share: {case.runs[OTHER].compression.num_kept / 4:.1f}" in tip
 
 
 def test_compressor_inside_the_language_model_is_shown_layer_by_layer(page):

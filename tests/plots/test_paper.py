@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from gleanvid.metrics import diagnostics_of
 from gleanvid.plots import paper
 from tests.plots.cases import run
 
@@ -31,6 +32,27 @@ def test_overlay_figure_has_one_row_per_run_and_one_column_per_unit():
     assert len(wordy.axes[0].get_title("left")) == 100 and "Why $?" in wordy.get_suptitle()
     with pytest.raises(ValueError, match="at least one run"):
         paper.overlays([])
+
+
+def test_composed_figure_has_masks_of_the_units_and_curves_over_seconds():
+    measured = run()
+    figure = paper.composed([measured, run("uniform")], units=[0, 5])
+    above, below = figure.subfigs
+    assert len(above.axes) == 4 and "kept" in above.axes[0].get_xlabel()
+    budget, novelty, rank = below.axes
+    line = next(line for line in budget.lines if line.get_label() == "GleanVID 25 %")
+    assert list(line.get_ydata())[:-1] == measured.compression.budgets.tolist()
+    assert list(line.get_xdata())[:-1] == pytest.approx(measured.seconds[:, 0].tolist())
+    even = measured.compression.num_kept / measured.compression.grid[0]
+    assert any(list(line.get_ydata()) == pytest.approx([even, even]) for line in budget.lines)
+    so_far = diagnostics_of(measured).effective_rank_so_far
+    assert list(rank.lines[0].get_ydata())[:-1] == pytest.approx(so_far.tolist())
+    assert novelty.get_yscale() == "log" and rank.get_xlabel() == "time (s)"
+    # what was not measured is left out; nothing at all is refused
+    bare = run("uniform", diagnosed=False)
+    assert len(paper.curves([bare]).axes) == 1
+    with pytest.raises(ValueError, match="not measured"):
+        paper.curves([bare], ["energy"])
 
 
 @pytest.mark.parametrize(

@@ -19,9 +19,15 @@ from components.jobs.examples import examples
 from components.jobs.local import LocalBackend
 from components.page import first
 from gleanvid import GleanVID, Uniform
+from gleanvid.plots import paper
 from tests.components.fake import FakeBackend, runs_of
 
 SENT = SimpleNamespace(client=SimpleNamespace(host="10.0.0.1"))  # a fake gr.Request of a visitor
+
+
+def of(ids, asked, curve="", units=""):
+    """Return the arguments of an export."""
+    return ids, "builtin", 0, asked, curve, units, SENT
 
 
 @pytest.fixture(scope="module")
@@ -43,12 +49,13 @@ def test_tokens_per_unit_in_the_csv_sum_to_all_kept_tokens(runs, tmp_path):
     assert len(rows) == sum(run.compression.grid[0] for run in runs)
     first = [row for row in rows if row["run"] == "GleanVID 25 %"]
     assert sum(int(row["tokens_kept"]) for row in first) == runs[0].compression.num_kept
-    assert all(float(row["effective_rank"]) > 0 for row in first)
+    for rank in ("effective_rank_of_unit", "effective_rank_so_far"):
+        assert all(float(row[rank]) > 0 for row in first)
 
 
 @pytest.mark.parametrize(("ids", "sentence"), [([], NOTHING), (["gone", "too"], GONE)])
 def test_export_of_no_runs_or_deleted_runs_is_refused_with_a_message(ids, sentence):
-    (begun, _), (said, file) = writing(Engine(FakeBackend()), "csv")(ids, "builtin", 0, SENT)
+    (begun, _), (said, file) = writing(Engine(FakeBackend()))(*of(ids, "csv"))
     assert begun == {"text": "Writing Metrics per temporal unit (CSV)…", "kind": "quiet"}
     assert said == {"text": sentence, "kind": "problem"} and file == gr.skip()
 
@@ -57,16 +64,33 @@ def test_export_of_no_runs_or_deleted_runs_is_refused_with_a_message(ids, senten
 @pytest.mark.parametrize("kind", exports.KINDS)
 def test_result_shown_at_start_can_be_exported_in_every_format(kind, first_screen):
     engine, ids = first_screen
-    ids = ids[:2] if kind == "pdf" else ids  # drawing a figure of every run takes seconds
-    *_, (said, file) = writing(engine, kind)(ids, "builtin", 0, SENT)
+    *_, (said, file) = writing(engine)(*of(ids, kind))
     assert said["text"] == "" and Path(file["value"]).stat().st_size > 500
+
+
+@pytest.mark.usefixtures("cache")
+def test_figure_has_the_runs_of_the_curves_and_the_named_units(first_screen, monkeypatch):
+    engine, ids = first_screen
+    asked = []
+    monkeypatch.setattr(
+        paper, "composed", lambda *words: asked.append(words) or paper.curves(*words[:1])
+    )
+    for picked, units in (("", ""), (f"{ids[0]} {ids[3]} gone", "1, 12")):
+        *_, (said, file) = writing(engine)(*of(ids, f"pdf {picked}", units=units))
+        assert said["text"] == ""
+    assert Path(file["value"]).name == f"{examples()[0].path.stem}-gleanvid-10pct-figure.pdf"
+    (both, every, *_), (two, chosen, *_) = asked
+    assert [run.compressor["name"] for run in both] == ["gleanvid", "full"] and every is None
+    assert [run.compressor["name"] for run in two] == ["gleanvid", "vcast"] and chosen == [0, 11]
+    *_, (said, _) = writing(engine)(*of(ids, "svg", units="0 17"))
+    assert "Units are numbers from 1 to 16" in said["text"]
 
 
 @pytest.mark.usefixtures("cache")
 def test_export_that_exceeds_the_deadline_ends_with_a_message(first_screen, monkeypatch):
     engine, ids = first_screen
     monkeypatch.setattr(engine.queue, "deadline_s", 0.0)
-    *_, (said, _) = writing(engine, "csv")(ids, "builtin", 0, SENT)
+    *_, (said, _) = writing(engine)(*of(ids, "csv"))
     assert said["text"].startswith("Stopped after 0 seconds")
 
 

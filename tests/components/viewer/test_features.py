@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from components.viewer.features import clip_features, effective_ranks, ranks_so_far
+from components.viewer.features import clip_features, effective_ranks, new_energies, ranks_so_far
 from gleanvid import COMPRESSORS, metrics
 from gleanvid.types import VideoTokens
 
@@ -19,11 +19,14 @@ def tokens_of(units: int = 6, side: int = 6, width: int = 48, rank: int = 16) ->
 
 
 @pytest.mark.parametrize("name", ["gleanvid", "uniform", "prunevid"])
-def test_effective_ranks_sent_to_the_viewer_equal_those_of_the_library(name):
+def test_ranks_and_energies_sent_to_the_viewer_equal_those_of_the_library(name):
     tokens = tokens_of()
     record = COMPRESSORS[name](retention_ratio=0.3).compress(tokens)
-    true = metrics.effective_rank_by_unit(metrics.debiased(tokens.features), record)
+    features = metrics.debiased(tokens.features)
+    true = metrics.effective_rank_by_unit(features, record)
     assert effective_ranks(tokens, record) == pytest.approx(true.tolist(), rel=1e-3, abs=1e-3)
+    new = metrics.residual_energy_by_unit(features, record)
+    assert new_energies(tokens, record) == pytest.approx(new.tolist(), rel=1e-3, abs=1e-5)
 
 
 def test_novelty_of_the_viewer_equals_that_of_gleanvid():
@@ -34,7 +37,7 @@ def test_novelty_of_the_viewer_equals_that_of_gleanvid():
 
 @pytest.mark.parametrize("name", ["gleanvid", "prunevid", "full"])
 def test_effective_rank_at_a_unit_is_that_of_all_tokens_kept_up_to_the_unit(name):
-    tokens = tokens_of()  # features no wider than SPAN_WIDTH are measured exactly
+    tokens = tokens_of()  # features no wider than PROJECTED are measured exactly
     record = COMPRESSORS[name]().compress(tokens)
     rows = record.apply(metrics.debiased(tokens.features))
     ends = record.budgets.cumsum(0).tolist()

@@ -63,13 +63,14 @@ def test_packed_run_without_features_shows_only_values_stored_in_its_record():
     assert len(packed.data) == -(-stage["tokens"] // 32) * 4
 
 
-def test_run_opened_from_a_file_shows_its_stored_effective_ranks(tmp_path):
+def test_run_opened_from_a_file_shows_its_stored_ranks_and_energies(tmp_path):
     runs, tokens = several()
     found = metrics.diagnose(metrics.debiased(tokens.features), runs[0].compression)
     opened = Run.load(metrics.with_diagnostics(runs[0], found).save(tmp_path))
-    kept = pack([opened]).value["methods"][0]["stages"][0]["rank"]
-    fresh = pack(runs[:1], tokens=tokens).value["methods"][0]["stages"][0]["rank"]
-    assert kept == pytest.approx(fresh, rel=1e-3)
+    kept = pack([opened]).value["methods"][0]["stages"][0]
+    fresh = pack(runs[:1], tokens=tokens).value["methods"][0]["stages"][0]
+    for name in ("rank", "span", "energy"):
+        assert kept[name] == pytest.approx(fresh[name], rel=1e-3, abs=1e-5)
 
 
 def test_viewer_refuses_runs_of_different_clips_no_run_or_too_many():
