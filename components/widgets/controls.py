@@ -115,7 +115,7 @@ class Controls:
             if key in self.own and value != self.own[key].default
         }
         return {
-            part: {key: value for key, value in changed.items() if key in part.fields}
+            part: {key: value for key, value in changed.items() if key in part.declared}
             for part in self.parts
         }
 

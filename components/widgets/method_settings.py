@@ -43,12 +43,8 @@ class MethodSettings(gr.HTML):
             apply_default_css=False,
             **options,
         )
-        self.fields, self.shown = fields, shown
-
-    def get_config(self) -> dict[str, Any]:
-        """Return the properties for the browser, whose script has ``fields`` and ``shown``."""
-        config: dict[str, Any] = super().get_config()
-        return {key: part for key, part in config.items() if key not in ("fields", "shown")}
+        # Not named like the arguments: Gradio would send them once more, as properties.
+        self.declared, self.keys = fields, shown
 
     def __getattr__(self, name: str) -> Any:
         """Offer no events: ``gr.HTML`` would offer quoted words of ``js_on_load`` as events."""

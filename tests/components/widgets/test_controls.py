@@ -31,16 +31,16 @@ def compressor_from_controls(panel, name, **changed):
 
 def fields(panel, name):
     """Return the description of each control that the browser draws for a method."""
-    drawn = {key: field for part in panel.parts for key, field in part.fields.items()}
+    drawn = {key: field for part in panel.parts for key, field in part.declared.items()}
     return {
-        key.removeprefix(f"{name}."): drawn[key] for part in panel.parts for key in part.shown[name]
+        key.removeprefix(f"{name}."): drawn[key] for part in panel.parts for key in part.keys[name]
     }
 
 
 @pytest.mark.parametrize("name", COMPRESSORS)
 def test_every_declared_setting_has_one_control_that_starts_at_its_default(panel, name):
     declared = declared_settings(COMPRESSORS[name])
-    keys = [key for part in panel.parts for key in part.shown[name]]
+    keys = [key for part in panel.parts for key in part.keys[name]]
     assert len(keys) == len(set(keys)) == len(declared) - (name == "full")
     for setting, field in fields(panel, name).items():
         default, _, spec = declared[setting]
@@ -65,7 +65,7 @@ def test_sliders_end_at_values_that_the_method_accepts(panel, name):
 
 
 def test_gleanvid_shows_weights_and_tau_and_hides_other_settings_under_more_settings(panel):
-    shown, folded = (part.shown["gleanvid"] for part in panel.parts)
+    shown, folded = (part.keys["gleanvid"] for part in panel.parts)
     assert shown == [RATIO, "gleanvid.alpha_min", "gleanvid.alpha_max", "gleanvid.tau"]
     assert "gleanvid.debias_rank" in folded
     tau = fields(panel, "gleanvid")["tau"]
