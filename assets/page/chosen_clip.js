@@ -46,7 +46,12 @@
       ?? [...document.querySelectorAll(".gv-shelf [data-clip]")].find(({ dataset }) => dataset.clip === returning))?.click();
   });
 
-  gleanvid.chooseExample = (path) => () => gleanvid.chooseClip(path);
+  // The example that was pressed last: marked at once, before Gradio handles the press.
+  document.addEventListener("click", ({ target }) => {
+    const name = target.closest?.("[id^=gv-example-]")?.id.replace("gv-example-", "");
+    if (name) gleanvid.chooseClip(examples.find((path) => nameOf(path) === name));
+  }, true);
+  gleanvid.chooseExample = () => clip;
   gleanvid.holdClip = (file) => gleanvid.chooseClip(file?.path);
   // Name of the chosen clip, or else of the clip in the viewer. If this clip has no thumbnail, the upload button
   // shows its name.

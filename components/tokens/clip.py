@@ -7,7 +7,8 @@ dropped anywhere on the page counts as an upload; see ``assets/page/own_clip.js`
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +59,7 @@ class ClipPanel(Panel):
             )
         first = str(examples[0].path) if examples else None
         self.file = gr.File(first, visible=False, elem_id="gv-clip")
+        self.wanted = gr.Textbox(visible=False)  # folder and name of the example that was pressed
         self.own = gr.State({})  # path -> thumbnail of each uploaded clip, newest last
 
     def linked(self) -> dict[str, Any]:
@@ -84,11 +86,12 @@ class ClipPanel(Panel):
         )
         over.then(None, self.file, None, js=script("holdClip"), **PRIVATE)
         page.preview.after(self.arrived.change, live=False)
-        for button, example in zip(self.buttons, self.examples, strict=True):
-            mark = script("chooseExample", shortened(example.path))
-            button.click(None, None, None, js=mark, **PRIVATE)
-            handler = self.on_example(example)
-            clicked = page.inputs.when(button.click, handler, changed, inputs, **AT_ONCE)
+        # One event for all examples: every event slows the opening of the page.
+        if self.buttons:
+            pressed = partial(gr.on, [button.click for button in self.buttons])
+            named = pressed(None, None, self.wanted, js=script("chooseExample"), **PRIVATE)
+            also = {*inputs, self.wanted}
+            clicked = page.inputs.when(named.then, self.on_example, changed, also, **AT_ONCE)
             page.preview.after(clicked.success)
         picked = self.shelf.pick(self.on_shelf, inputs, changed, **AT_ONCE)
         page.preview.after(picked.success, live=False)
@@ -190,12 +193,14 @@ class ClipPanel(Panel):
         ready |= {text for example in self.examples for text, _ in example.questions}
         return "" if question in ready else None
 
-    def on_example(self, example: Example) -> Callable[[gr.Request, Values], Changes]:
-        def choose(user: gr.Request, values: Values) -> Changes:
-            shown = self.shown(str(example.path), example, example.question, values)
-            return self.ready_again(user) | shown
-
-        return choose
+    def on_example(self, user: gr.Request, values: Values) -> Changes:
+        """Choose the example whose button was pressed."""
+        known = {shortened(example.path): example for example in self.examples}
+        if values[self.wanted] not in known:
+            return gr.skip()
+        example = known[values[self.wanted]]
+        shown = self.shown(str(example.path), example, example.question, values)
+        return self.ready_again(user) | shown
 
     def on_model(self, values: Values) -> Changes:
         """Suggest the questions that a recording answers; for other models, those of the clip."""

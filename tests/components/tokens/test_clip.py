@@ -11,7 +11,7 @@ from components.jobs.engine import Engine
 from components.jobs.examples import examples
 from components.jobs.pages import UPLOAD
 from components.page.page import build_app
-from components.tokens.clip import STOPPED
+from components.tokens.clip import STOPPED, shortened
 from gleanvid.types import StoppedError
 from tests.components.fake import FakeBackend, write_clip
 
@@ -120,7 +120,7 @@ def test_returning_to_a_clip_restores_its_results_and_thumbnail(tmp_path):
     away = panel.on_shelf(USER, SimpleNamespace(place=0), values)
     assert away[panel.file] == path and away[runs] == []
     values |= {panel.file: path, runs: ["three"], panel.tried: away[panel.tried]}
-    back = panel.on_example(examples()[0])(USER, values)
+    back = panel.on_example(USER, values | {panel.wanted: shortened(examples()[0].path)})
     assert back[runs] == ["one", "two"] and back[panel.tried][path] == ["three"]
     forged = panel.on_shelf(USER, SimpleNamespace(place=7), values)
     assert panel.file not in forged
