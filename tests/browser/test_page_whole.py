@@ -51,14 +51,13 @@ CROSSED = """() => {
     control.focus({ focusVisible: true });
     const { outlineStyle, outlineWidth, outlineOffset } = getComputedStyle(control);
     if (document.activeElement !== control || outlineStyle === "none") continue;
-    const wide = parseFloat(outlineOffset) + parseFloat(outlineWidth) - 2; // it may touch a text
+    const wide = parseFloat(outlineOffset) + parseFloat(outlineWidth) - 4; // it may touch a text
     const box = control.getBoundingClientRect();
-    for (const range of texts) {
-      const text = range.getBoundingClientRect();
+    const lines = texts.flatMap((range) => [...range.getClientRects()].map((line) => [range, line]));
+    for (const [range, text] of lines) {
       const own = (control.closest("label") ?? control).contains(range.startContainer);
       const isBeside = text.right <= box.left - wide || text.left >= box.right + wide;
-      const isApart = isBeside || text.bottom <= box.top - wide + 3
-        || text.top >= box.bottom + wide - 3;
+      const isApart = isBeside || text.bottom <= box.top - wide || text.top >= box.bottom + wide;
       const isWithin = text.left >= box.left && text.right <= box.right
         && text.top >= box.top && text.bottom <= box.bottom;
       if (!own && text.width > 4 && !isApart && !isWithin)
