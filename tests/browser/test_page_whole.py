@@ -53,7 +53,7 @@ CROSSED = """() => {
     if (document.activeElement !== control || outlineStyle === "none") continue;
     const wide = parseFloat(outlineOffset) + parseFloat(outlineWidth) - 4; // it may touch a text
     const box = control.getBoundingClientRect();
-    const lines = texts.flatMap((range) => [...range.getClientRects()].map((line) => [range, line]));
+    const lines = texts.flatMap((one) => [...one.getClientRects()].map((line) => [one, line]));
     for (const [range, text] of lines) {
       const own = (control.closest("label") ?? control).contains(range.startContainer);
       const isBeside = text.right <= box.left - wide || text.left >= box.right + wide;
