@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from gleanvid.metrics import debiased, effective_rank_so_far
 from tests.browser.steps import settle
 from tests.browser.viewer_case import (  # noqa: F401  (fixtures)
     CELLS,
@@ -99,6 +100,43 @@ def test_view_that_compares_a_and_b_counts_tokens_kept_by_both_or_by_one_side(pa
     assert [int(two.sum()), int(one.sum())] == [int(n) for n in re.findall(r"\d+", budget)[-2:]]
     tip = page.locator("[data-strip=budget] .gv-note").get_attribute("title")
     assert f"B/T, an even share: {case.runs[OTHER].compression.num_kept / 4:.1f}" in tip
+
+
+def test_strips_share_one_axis_in_seconds_one_cursor_and_one_zoom(page, case):
+    choose(page, a=PRUNED, b=OTHER)
+    look_at(page, 1)
+    page.get_by_role("button", name="PruneVid", exact=True).click()
+    rank = page.locator("[data-strip=rank] canvas")
+    place = {"x": 34 + 0.7 * (rank.bounding_box()["width"] - 34), "y": 9}  # unit 3 of 4
+    rank.hover(position=place)
+    read = page.locator(".gv-read:not([hidden])")
+    start = float(case.packed.value["seconds"][4])
+    second, told = read.locator("div").first.inner_text().split(" s, ")
+    assert told == "unit 3 of 4" and start <= float(second) < 2 * start
+    heads = ["", "Tokens kept", "Novelty", "Effective rank", "Residual energy"]
+    assert read.locator("thead th").all_inner_texts() == heads
+    rows = [row.split("\t") for row in read.locator("tbody tr").all_inner_texts()]
+    assert [row[0] for row in rows] == ["A", "B", "PruneVid"]
+    for row, method in zip(rows, (PRUNED, OTHER, MERGED), strict=True):
+        assert int(row[1]) == int(case.runs[method].compression.budgets[2])
+        ranks = effective_rank_so_far(debiased(case.tokens.features), case.runs[method].compression)
+        assert float(row[3]) == pytest.approx(float(ranks[2]), abs=0.06)
+    page.mouse.move(0, 0)
+    assert read.count() == 0
+    ticks = page.locator(".gv-ticks span")
+    assert ticks.all_inner_texts()[0] == "0 s"
+    page.focus(FRAME)
+    page.keyboard.press("+")  # around the frame: unit 2 stays in view, the first one leaves it
+    settle(page)
+    assert "0 s" not in ticks.all_inner_texts()
+    rank.click(position={"x": 36, "y": 9})
+    assert "unit 1 of 4" not in caption(page)
+    page.keyboard.press("Home")  # the axis follows the cursor
+    settle(page)
+    assert ticks.all_inner_texts()[0] == "0 s"
+    page.get_by_role("button", name="Zoom out").click()
+    settle(page)
+    assert page.is_disabled("[data-zoom=out]")
 
 
 def test_compressor_inside_the_language_model_is_shown_layer_by_layer(page):

@@ -46,6 +46,14 @@ def test_answer_is_marked_right_or_wrong_if_the_right_answer_is_known(page):
     assert side(page, "b").locator("mark, del").count() == 0
     choose(page, a=OTHER, b=PRUNED)
     assert "✓ right" in side(page, "b").inner_text()
+    # both answers are timed or neither is, and four lines are shown whole
+    timed = [answer(" ".join(["word"] * count), key) for key, count in (("0", 20), ("3", 40))]
+    for times in ((None, 0.5), (0.4, 0.5)):
+        answered(page, *(one | {"ttft_s": time} for one, time in zip(timed, times, strict=True)))
+        spent = page.locator(".gv-spent").all_inner_texts()
+        assert ["to first token" in text for text in spent] == [None not in times] * 2
+    said = "document.querySelector('[data-side=a] .gv-reply')"
+    assert page.evaluate(f"{said}.clientHeight >= 4 * 1.4 * 17 - 1")
 
 
 def test_outlined_objects_are_named_and_their_kept_tokens_are_counted(page, case):
