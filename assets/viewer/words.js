@@ -124,7 +124,7 @@ export function momentWords(shown) {
   return [sentence, ...shown.sides.map(emptyWords)].filter(Boolean).join(" ");
 }
 
-function budgetWords({ stage, grid }, found) {
+function budgetWords({ stage, grid, split }, found) {
   const [first, ...later] = stage.budgets;
   const even = `an even share would be ${short(stage.total / grid.units)}`;
   const tokens = plural(grid.perUnit, "token");
@@ -135,7 +135,7 @@ function budgetWords({ stage, grid }, found) {
   }
   const kept = stage.budgets[found.unit];
   const most = kept > first ? "more than any other unit" : kept === first ? "as many as the first unit"
-    : `the most after the first unit, which keeps ${first}`;
+    : `the most after the first unit, which keeps ${first}${split ? " because all of it is new" : ""}`;
   return `Unit ${found.unit + 1} keeps ${kept} of its ${tokens}, ${most}; ${even}.`;
 }
 
@@ -169,5 +169,5 @@ export function splitWords({ split, stage, grid, unit }) {
   const range = split.bounds.length ? `, from ${least} to ${most}` : "";
   const why = range && least === most ? `Alpha ${alpha}, because alpha min and alpha max are both ${least}.`
     : `Alpha ${alpha}${range}, because novelty is ${spread} (novelty Gini ${split.gini.toFixed(2)}).`;
-  return `${plural(kept, "token")} = ${even.toFixed(1)} (even share × alpha) + ${(kept - even).toFixed(1)} by novelty. ${why}`;
+  return `${plural(kept, "token")} = ${even.toFixed(1)} (even share × alpha) + ${(kept - even).toFixed(1)} by novelty${unit ? "" : ", as all of the first unit is new"}. ${why}`;
 }

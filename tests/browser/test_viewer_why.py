@@ -32,7 +32,8 @@ def test_budget_of_the_current_unit_is_split_into_even_part_and_novelty_part(pag
         even = min(kept, alpha * record.num_kept / 4)
         text = page.locator(".gv-parts").inner_text().strip()
         assert text.startswith(f"{kept} tokens = {even:.1f} (even share × alpha) + ")
-        assert f"{kept - even:.1f} by novelty. Alpha {alpha:.2f}, because" in text
+        first = "" if unit else ", as all of the first unit is new"
+        assert f"{kept - even:.1f} by novelty{first}. Alpha {alpha:.2f}, because" in text
         assert text.endswith(f"(novelty Gini {gini:.2f}).")
     choose(page, a=OTHER)
     assert page.locator(".gv-parts").is_hidden()
