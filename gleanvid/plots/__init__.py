@@ -1,18 +1,17 @@
 """Figures of runs, one per module. Modules are imported on first use; only some need plotly.
 
-``FIGURES`` lists the figures that the app draws. The module NAME draws its figure with
-``NAME_figure(runs)``. Figures of diagnostics read the values that ``metrics.with_diagnostics``
-stored with a run. For papers see :mod:`gleanvid.plots.paper`.
+The module NAME draws its plotly figure with ``NAME_figure(runs)``. Figures of diagnostics read the
+values that ``metrics.with_diagnostics`` stored with a run. For papers see
+:mod:`gleanvid.plots.paper`.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from gleanvid.plots.registry import FIGURES as FIGURES
-
-_HOME = {f"{name}_figure": name for name in FIGURES}
+_FIGURES = ("budget", "novelty", "effective_rank", "residual_energy", "effective_dimension")
+_HOME = {f"{name}_figure": name for name in _FIGURES}
 _HOME |= dict.fromkeys(("contact_sheet", "heat_frame", "overlay_frame", "side_by_side"), "overlay")
-__all__ = sorted(["FIGURES", *_HOME])
+__all__ = sorted(_HOME)
 
 if TYPE_CHECKING:
     from gleanvid.plots.budget import budget_figure as budget_figure
