@@ -70,7 +70,7 @@ function keepersPart({ clip, layer, own }, token) {
   return [`Kept by ${kept} of ${plural(methods.length, "compressor")}`, ...items];
 }
 
-// The pinned token: marked on every frame, and described in a panel.
+// The pinned token: marked on every frame, described in a panel, and explained in a line that stays visible.
 export class Pin {
   token = -1; // index of the pinned token in the whole grid; -1: none
 
@@ -78,6 +78,7 @@ export class Pin {
   constructor(viewer) {
     this.viewer = viewer;
     this.panel = viewer.part(".gv-pin");
+    this.line = viewer.part(".gv-now");
   }
 
   toggle(token) {
@@ -94,10 +95,14 @@ export class Pin {
     const { viewer, panel, token } = this;
     const { own } = shown;
     panel.hidden = token < 0;
-    if (token < 0) return viewer.note.pinned("", "");
+    this.line.hidden = token < 0;
+    viewer.root.toggleAttribute("data-noted", token >= 0);
+    if (token < 0) return;
     const told = keepsAll(own) && shown.comparable ? shown.main : own; // a side with all tokens has no reason to explain
     const { name, grid } = told;
-    viewer.note.pinned(`${name ? `${name}, ` : ""}${placeWords(grid, token)}.`, whyWords(told, token));
+    const details = button("Details", () => panel.scrollIntoView({ block: "end", behavior: "smooth" }), "gv-to");
+    const subject = `${name ? `${name}, ` : ""}${placeWords(grid, token)}.`;
+    this.line.replaceChildren(make("b", "", subject), ` ${whyWords(told, token)} `, details);
     const unpin = () => { this.toggle(token); viewer.panes[own.key].canvas.focus(); };
     describePin(panel, shown, token, (other) => viewer.visit(other), unpin);
   }

@@ -12,7 +12,6 @@ import { missing } from "./dom.js";
 import { Drawing } from "./drawing.js";
 import { Edit } from "./edit.js";
 import { Film } from "./film.js";
-import { Note } from "./note.js";
 import { Quick } from "./quick.js";
 import { shownOf } from "./shown.js";
 import { Side } from "./side.js";
@@ -72,7 +71,6 @@ export class Viewer {
     this.quick = new Quick(this);
     this.controls = new Controls(this);
     this.tried = new Tried(this);
-    this.note = new Note(this);
     this.changes = new Changes(this);
     this.pin = new Pin(this);
     this.edit = new Edit(this);
