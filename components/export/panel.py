@@ -56,7 +56,7 @@ API = (
     "whether the server is up."
 )
 CODE_HTML = """<div class="gv-code"></div>"""
-EXPORTS = 8  # maximum number of concurrent exports, over all visitors
+EXPORTS = 24  # maximum number of concurrent exports, over all visitors
 NOTHING = "There is nothing to save yet: choose a clip first."
 WRITING = "Writing {title}…"
 OPENED = "The saved run is open as run A in the viewer."
