@@ -234,7 +234,7 @@ export class Strips {
     const { clip, main, sides } = shown;
     const { axis } = this.viewer;
     const strips = this.items.filter(({ row }) => !row.hidden);
-    const heads = ["", ...strips.map(({ title }) => title)].map((title) => make("th", "", title));
+    const heads = [make("td"), ...strips.map(({ title }) => make("th", "", title))];
     const rows = [...sides, ...this.#extras(shown)].map((side) => make("tr", "", "", make("th", "", side.name), ...strips.map(({ kind }) => {
       const value = kind.of(side, clip)?.[axis.unitAt(side.grid, second)];
       return make("td", "", missing(value) ? "–" : kind.words(value));

@@ -113,7 +113,7 @@ def test_strips_share_one_axis_in_seconds_one_cursor_and_one_zoom(page, case):
     start = float(case.packed.value["seconds"][4])
     second, told = read.locator("div").first.inner_text().split(" s, ")
     assert told == "unit 3 of 4" and start <= float(second) < 2 * start
-    heads = ["", "Tokens kept", "Novelty", "Effective rank", "Residual energy"]
+    heads = ["Tokens kept", "Novelty", "Effective rank", "Residual energy"]
     assert read.locator("thead th").all_inner_texts() == heads
     rows = [row.split("\t") for row in read.locator("tbody tr").all_inner_texts()]
     assert [row[0] for row in rows] == ["A", "B", "PruneVid"]
