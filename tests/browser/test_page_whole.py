@@ -60,7 +60,10 @@ CROSSED = """() => {
       const isApart = isBeside || text.bottom <= box.top - wide || text.top >= box.bottom + wide;
       const isWithin = text.left >= box.left && text.right <= box.right
         && text.top >= box.top && text.bottom <= box.bottom;
-      if (!own && text.width > 4 && !isApart && !isWithin)
+      if (own || text.width <= 4 || isApart || isWithin) continue;
+      const [x, y] = [(text.left + text.right) / 2, (text.top + text.bottom) / 2];
+      const hit = document.elementFromPoint(x, y);
+      if (hit?.contains(range.startContainer)) // else the text is scrolled out of its box
         found.push([control.outerHTML.slice(0, 90), range.toString().trim()]);
     }
   }
