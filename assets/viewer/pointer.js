@@ -26,6 +26,7 @@ export function attachPointer(viewer) {
       seek(viewer, event);
       scrub.focus({ preventScroll: true });
     });
+    canvas.addEventListener("mousedown", (event) => event.preventDefault()); // the slider keeps the focus
     canvas.addEventListener("pointermove", (event) => {
       if (event.buttons) seek(viewer, event);
       strips.read(strips.secondAt(event.clientX));
