@@ -76,6 +76,7 @@ TABLES = {
     "hard-collisions": hard_tables.collisions,
     "hard-page": hard_tables.on_the_page,
     "filmed": filmed_tables.summary,
+    "filmed-soft": filmed_tables.soft,
 }
 
 
