@@ -152,7 +152,7 @@ def _significant() -> dict[tuple[str, str, float], float]:
 
 
 def _html(heads: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
-    head = "".join(f"<th>{text}</th>" for text in ("", *heads))
+    head = "".join(["<td></td>", *(f"<th>{text}</th>" for text in heads)])
     rows = "\n".join(f"<tr><th>{name}</th>{''.join(cells)}</tr>" for name, *cells in lines)
     return f'<div class="gv-scroll" tabindex="0"><table><tr>{head}</tr>\n{rows}</table></div>'
 

@@ -139,11 +139,12 @@ class Request:
         return reading.text or question if reading else question
 
     def reading(self, question: str) -> Reading | None:
-        """Return how the built-in model reads a question; None if it can be asked in any words."""
+        """Return how the built-in model reads a question about a Glimpse clip; else None."""
         asked = question.strip()
-        known = [text for text, _ in self.example.questions] if self.example else []
-        if self.model != BUILT_IN or not known or not asked:
+        example = self.example
+        if self.model != BUILT_IN or not example or not example.facts.is_file() or not asked:
             return None
+        known = [text for text, _ in example.questions]
         return Reading(asked) if asked in known else read(asked[:LONGEST], known)
 
     def clip(self, video: Video, signals: frozenset[str] = frozenset()) -> ClipKey:

@@ -22,7 +22,7 @@ def clip(clip, cache):
 @pytest.fixture
 def page(clip):
     engine, runs = Engine(FakeBackend()), ()
-    example = Example(clip, "Clip", "", (("First?", "Blue."), ("Second?", "Red.")))
+    example = Example(clip, "Clip", "", (("Second?", "Red."),))
     for question in ("First?", "Second?"):
         runs = viewer_runs_after_asking(engine, clip, question, runs, example=example)
     request = Request(str(clip), 8, "builtin", settings={"retention_ratio": 0.5}, example=example)

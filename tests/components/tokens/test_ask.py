@@ -105,6 +105,7 @@ def test_answer_is_judged_if_the_right_answer_is_known(clip, tmp_path):
 )
 def test_built_in_model_is_asked_only_what_it_knows_about_a_glimpse_clip(clip, question, problem):
     engine, known = Engine(FakeBackend()), (("What moves?", "a square"),)
+    Path(clip).with_suffix(".json").write_text("{}")  # the clip's scene: it is a Glimpse clip
     request = replace(request_of(clip), example=Example(Path(clip), "Clip", "", known))
     last = updates_of(engine, request, Sides(question=question))[-1]
     assert (problem in last.notice["text"]) and (last.notice["kind"] == "problem") is bool(problem)
