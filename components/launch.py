@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from .jobs.recorded import Shelf
     from .models.choosing import Choosing
 
+FILES = 4096  # open files of a public server: idle connections count until a proxy cuts them
 STARTING = "Starting GleanVID ..."
 KEPT = ("TEMP_DIR", "SERVER_NAME", "SERVER_PORT", "NUM_PORTS", "ROOT_PATH", "ANALYTICS_ENABLED")
 
@@ -102,7 +103,7 @@ def serve(options: argparse.Namespace) -> None:
     import_later("torch")  # torch is imported with the first model, in the background
     from .server import serving, uploads
 
-    serving.reserve_files(options)
+    reserve_files(options)
     choose_model(options)
     for name in names(options):
         send_key_to(name)
@@ -117,6 +118,26 @@ def serve(options: argparse.Namespace) -> None:
             choosing.start()
             threading.Thread(target=report_choice, args=[choosing], daemon=True).start()
         page.block_thread()
+
+
+def reserve_files(options: argparse.Namespace) -> None:
+    """Allow this process ``FILES`` open files; end it with a sentence if a public one cannot."""
+    from .server import serving
+
+    try:
+        import resource
+    except ImportError:  # Windows has no such limit
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    unlimited = resource.RLIM_INFINITY
+    most = FILES if hard == unlimited else min(FILES, hard)
+    if soft != unlimited and soft < most:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+    if most < FILES and serving.is_public(options):
+        sys.exit(
+            f"A public server needs {FILES:,} open files, and this system allows it {most:,}. "
+            f"Type: ulimit -n {FILES} (as root, or set LimitNOFILE={FILES} for its service)"
+        )
 
 
 def choose_model(options: argparse.Namespace) -> None:

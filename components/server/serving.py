@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import os
-import sys
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, replace
@@ -33,7 +32,6 @@ HOUR_S = 60 * 60
 SWEEP_S = 15.0
 SESSIONS = 500  # maximum number of Gradio sessions in memory; each takes 350 KiB
 CONNECTIONS = 500  # maximum number of connections; a page has up to six
-FILES = 4096  # open files of a public server: idle connections count until a proxy cuts them
 SPACE_FRAMES = " https://huggingface.co https://*.hf.space"  # sites that may embed a Space
 SCRIPT = "\n".join(path.read_text("utf-8") for path in sorted(ASSETS.glob("page/*.js")))
 
@@ -65,24 +63,6 @@ def on_space() -> bool:
 def is_public(options: argparse.Namespace) -> bool:
     """Whether these launch options open the page to the public."""
     return bool(options.public or options.share or on_space())
-
-
-def reserve_files(options: argparse.Namespace) -> None:
-    """Allow this process ``FILES`` open files; end it with a sentence if a public one cannot."""
-    try:
-        import resource
-    except ImportError:  # Windows has no such limit
-        return
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    unlimited = resource.RLIM_INFINITY
-    most = FILES if hard == unlimited else min(FILES, hard)
-    if soft != unlimited and soft < most:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
-    if most < FILES and is_public(options):
-        sys.exit(
-            f"A public server needs {FILES:,} open files, and this system allows it {most:,}. "
-            f"Type: ulimit -n {FILES} (as root, or set LimitNOFILE={FILES} for its service)"
-        )
 
 
 def limits(options: argparse.Namespace) -> Limits:

@@ -4,7 +4,7 @@ from argparse import Namespace
 
 import pytest
 
-from components.server import serving
+from components import launch
 
 resource = pytest.importorskip("resource")
 
@@ -18,7 +18,7 @@ def test_public_server_has_enough_open_files_or_says_what_to_type(monkeypatch, h
     options = Namespace(public=public, share=False)
     if public and hard == 1024:
         with pytest.raises(SystemExit, match="ulimit -n 4096"):
-            serving.reserve_files(options)
+            launch.reserve_files(options)
     else:
-        serving.reserve_files(options)
+        launch.reserve_files(options)
     assert asked == ([] if hard == 1024 else [(4096, hard)])
