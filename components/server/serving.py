@@ -104,6 +104,8 @@ def start(
     # Uvicorn, which Gradio starts without arguments, reads this variable.
     os.environ["FORWARDED_ALLOW_IPS"] = ",".join(proxies)
     page.queue(max_size=limits.queue, api_open=False)  # API calls cannot bypass the queue
+    # Results wait here until they are fetched; Gradio would keep those of 2,000 sessions.
+    page._queue.pending_messages_per_session.max_size = SESSIONS
     page.launch(**launch, prevent_thread_lock=True)
     # Set matplotlib's backend now: otherwise Gradio imports pyplot while the first visitor waits.
     mpl.use("agg")

@@ -100,6 +100,20 @@ def test_full_queue_refuses_every_kind_of_request(address, clip):
     assert reply.status_code == 404
 
 
+def test_only_the_newest_results_wait_to_be_fetched(clip, monkeypatch):
+    monkeypatch.setattr(serving, "SESSIONS", 2)
+    engine = Engine(FakeBackend())
+    with running(serving.LOCAL, engine) as url:
+        path = upload(url, clip).json()[0]
+        asked = []
+        for _ in range(4):
+            asked.append(ask(url, path))
+            assert wait_until(lambda: engine.backend.closed.is_set())
+            engine.backend.closed.clear()
+        assert "event: complete" in answered(url, asked[-1])
+        assert "word0" not in streamed(f"{url}{GRADIO}/call/ask/{asked[0].json()['event_id']}")
+
+
 @pytest.fixture
 def running_event(clip):
     """The address of a server, the backend that holds an event, and the event's session and id."""
