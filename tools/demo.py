@@ -28,7 +28,7 @@ from gleanvid.models.encoded import ClipKey
 from gleanvid.models.generation.sampling import Sampling
 from gleanvid.run import Run
 
-CLIPS = ("glimpse_1.mp4", "glimpse_2.mp4", "driveway.mp4")
+CLIPS = ("glimpse_3.mp4", "glimpse_2.mp4", "driveway.mp4")
 METHODS = ("gleanvid", "vcast", "vidcom2", "divprune", "uniform")
 RATIOS = (0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.75)
 MOST_BYTES = 6e6

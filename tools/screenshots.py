@@ -73,7 +73,7 @@ def show(page: Any, name: str) -> None:
         page.click("#gv-compare-start")
         page.wait_for_selector("#gv-compare-stop:not([disabled])")
         page.wait_for_selector("#gv-compare-start:not([disabled])", timeout=120_000)
-        page.wait_for_selector(".gv-picture")
+        page.wait_for_selector(".gv-tools-row button")
     page.mouse.move(0, 0)
     page.wait_for_timeout(1000)  # wait: figures and lists are animated when they appear
     settle(page)

@@ -37,7 +37,7 @@ from ..viewer.payload import address, pack
 from ..viewer.truth import truth
 
 FOLDER = ASSETS / "first"
-METHODS = ("gleanvid", "full", "vidcom2", "vcast", "visionzip", "fastvid", "uniform", "random")
+METHODS = ("gleanvid", "full", "vidcom2", "vcast", "visionzip", "fastvid", "uniform", "frames")
 PREFIX = "first-"  # prefix of the ids of saved example runs
 NUM_FRAMES = 32
 
