@@ -44,6 +44,7 @@ ARRAYS: dict[str, tuple[str, tuple[str, ...], str]] = {
     "LAYER/trace/saturated": ("bool", ("T",), "whether the kept tokens span all directions"),
     "LAYER/trace/budget_over_width": (NUMBER, ("",), "kept tokens per dimension of the features"),
     "LAYER/trace/diagnostics/basis_rank": ("int64", ("T",), "dimension spanned by then"),
+    "LAYER/trace/diagnostics/NAME_so_far": (NUMBER, ("T",), "a diagnostic of all units until then"),
     "LAYER/trace/diagnostics/NAME_by_unit": (NUMBER, ("T",), "a diagnostic of each unit, or NaN"),
     "LAYER/trace/diagnostics/NAME": (NUMBER, ("",), "a diagnostic of the clip, or NaN"),
     "LAYER/trace/NAME": (VALUE, ("", "T"), "another value of the clip, or of each unit"),
