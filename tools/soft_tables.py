@@ -5,7 +5,7 @@ from __future__ import annotations
 from statistics import fmean
 
 from gleanvid.evaluation.markdown import markdown_table
-from tools.hard_tables import RATIOS, RESULTS, rows, standing
+from tools.hard_tables import RATIOS, RESULTS, row_of, rows, standing
 
 NOISE = ("soft/noise-160", "soft/noise-96")
 FOLDERS = {"soft/160": "160 px", "soft/96": "96 px"}
@@ -15,11 +15,10 @@ _MEAN = "macro of hard kinds"
 def noise() -> str:
     """Return a table of the endpoint in per cent by value of ``noise``, in every run of step 1."""
     places = [(folder, ratio) for folder in NOISE for ratio in RATIOS]
+    labels = dict.fromkeys(row["label"] for row in rows(NOISE[0]) if row["retention_ratio"] < 1)
     found = {
-        row["label"]: [_endpoint(folder, row["label"], ratio) for folder, ratio in places]
-        for row in rows(NOISE[0])
+        name: [100 * row_of(at, name, ratio)[_MEAN] for at, ratio in places] for name in labels
     }
-    del found["All tokens"]
     heads = [f"{folder.partition('-')[2]} px, {100 * ratio:g} %" for folder, ratio in places]
     lines = [
         [label, *(f"{value:.1f}" for value in values), f"{fmean(values):.2f}"]
@@ -43,11 +42,6 @@ def accuracy() -> str:
     lines = [[label, *(own.get(at, "refused") for at in places)] for label, own in cells.items()]
     lines.append(["All tokens", *(whole[folder, 1.0] for folder, _ in places)])
     return markdown_table(["right (%)", *heads], lines)
-
-
-def _endpoint(folder: str, label: str, ratio: float) -> float:
-    found = (row for row in rows(folder) if row["label"] == label)
-    return 100 * next(row[_MEAN] for row in found if row["retention_ratio"] == ratio)
 
 
 def main() -> None:

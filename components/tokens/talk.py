@@ -19,8 +19,8 @@ from ..widgets.working import start, stop_with
 from . import ask, measure
 
 SAVED = (  # `python -m tools.opening` finds these clips
-    "Saved run, chosen of 500 clips: GleanVID is right here, even spacing wrong. On the next "
-    "clip, GleanVID is wrong."
+    "Saved run of a chosen clip: GleanVID is right here, even spacing wrong. On the next clip, "
+    "GleanVID is wrong."
 )
 
 
