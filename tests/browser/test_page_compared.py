@@ -23,6 +23,14 @@ FILES = {  # label of a save button -> name of the file, bytes that it contains
 ROW = ".gv-table tbody tr"
 KEPT = f"{ROW} td:nth-child(5)"
 
+# whether the right edges of the cells of each row are those of the headings
+CELLS = """() => {
+  const table = document.querySelector(".gv-known table");
+  const [heads, ...rows] = [...table.rows].map((row) => [...row.cells]
+    .map((cell) => cell.getBoundingClientRect().right));
+  return rows.map((row) => row.map((right, column) => right === heads[column]));
+}"""
+
 
 @pytest.fixture(scope="module")
 def page(browser, address, library):
@@ -114,6 +122,7 @@ def test_exported_comparison_has_every_method_with_its_answer(page):
 def test_compare_opens_with_the_evidence_and_six_compressors_and_has_no_plot_of_one_question(page):
     tab(page, "Compare")
     assert page.get_by_role("heading", name="What 2,000 questions say").is_visible()
+    assert page.evaluate(CELLS) == [[True] * 9] * 8, "a value is not below its heading"
     boxes = page.locator("#gv-methods label:visible")
     assert boxes.count() == 6 and page.locator(".gv-picture").count() == 0
     page.get_by_role("button", name="More compressors").click()
