@@ -104,9 +104,7 @@ class Video:
         count, *size = frames.shape[:3]
         seconds, rate = _times(count, fps, timestamps)
         duration = count / rate if timestamps is None else float(seconds[-1] + 1 / rate)
-        return cls(
-            frames, seconds, np.arange(count), rate, duration, count, (size[0], size[1]), name=name
-        )
+        return cls(frames, seconds, np.arange(count), rate, duration, count, tuple(size), name)
 
 
 def _times(count: int, fps: Any, timestamps: Any) -> tuple[np.ndarray, float]:
@@ -136,7 +134,7 @@ def _check_features(features: Any) -> None:
         raise TypeError(f"features must be a torch.Tensor, got {type(features).__name__}")
     if features.is_meta:
         raise ValueError("features are on the device 'meta', which holds no numbers")
-    if features.is_floating_point() and features.element_size() < 2:
+    if not features.is_floating_point() or features.element_size() < 2:
         raise ValueError(f"features must be float16, bfloat16 or wider, got {features.dtype}")
 
 
@@ -197,8 +195,8 @@ class VideoTokens:
                 f"features must be [{expected}, D] for grid {self.grid}, "
                 f"got {list(self.features.shape)}"
             )
-        if not self.features.is_floating_point() or self.features.shape[1] == 0:
-            raise ValueError("features must be floating point with at least one channel")
+        if self.features.shape[1] == 0:
+            raise ValueError("features must have at least one channel")
         for label in ("saliency", "keys"):
             signal = getattr(self, label)
             if signal is not None and len(signal) != expected:
@@ -216,8 +214,7 @@ class VideoTokens:
         >>> len(VideoTokens.from_grid(torch.rand(2, 3, 4, 8)))
         24
         """
-        if not isinstance(features, torch.Tensor):
-            raise TypeError(f"features must be a torch.Tensor, got {type(features).__name__}")
+        _check_features(features)
         if features.ndim != 4:
             raise ValueError(f"features must be [T, rows, columns, D], got {list(features.shape)}")
         units, rows, columns, _ = features.shape

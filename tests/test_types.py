@@ -72,7 +72,7 @@ def test_applying_a_record_to_a_wrong_number_of_rows_is_refused():
         (torch.zeros(7, 4), GRID, "features must be"),
         (torch.zeros(8), GRID, "features must be"),
         (torch.zeros(8, 4), (2, 0, 4), "grid must be"),
-        (torch.zeros(8, 4, dtype=torch.long), GRID, "floating point"),
+        (torch.zeros(8, 4, dtype=torch.long), GRID, "wider"),
         (torch.zeros(8, 0), GRID, "at least one channel"),
     ],
 )

@@ -16,7 +16,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
 from functools import partial
 from hashlib import blake2b
-from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -93,11 +92,14 @@ def sheet(runs: Sequence[Run], folder: Path, timed: Timed = iter) -> Path:
     return path
 
 
+def labelled(runs: Sequence[Run], timed: Timed) -> Iterable[tuple[Run, str]]:
+    return timed(zip(runs, labels(list(runs)), strict=True))
+
+
 def units_csv(runs: Sequence[Run], folder: Path, timed: Timed = iter) -> Path:
     """Write a CSV file with one line for every run and temporal unit."""
     path = folder / file_name(runs[0], "units.csv")
-    labelled = timed(zip(runs, labels(list(runs)), strict=True))
-    rows = [row for run, label in labelled for row in unit_rows(run, label)]
+    rows = [row for run, label in labelled(runs, timed) for row in unit_rows(run, label)]
     path.write_text(csv_text(list(rows[0]), rows), encoding="utf-8")
     return path
 
@@ -112,8 +114,8 @@ MEASURED = {  # column of the CSV file -> field of Diagnostics
 
 def unit_rows(run: Run, label: str) -> list[dict[str, str | float]]:
     record, diagnostics = run.compression, diagnostics_of(run)
-    novelty = record.trace.get("novelty")
-    measured = {name: getattr(diagnostics, field, None) for name, field in MEASURED.items()}.items()
+    measured = {name: getattr(diagnostics, field, None) for name, field in MEASURED.items()}
+    measured["novelty"] = record.trace.get("novelty")
     rows: list[dict[str, str | float]] = []
     for unit, kept in enumerate(record.budgets.tolist()):
         start, end = run.seconds[unit].tolist()
@@ -125,12 +127,8 @@ def unit_rows(run: Run, label: str) -> list[dict[str, str | float]]:
                 "end_s": round(end, 4),
                 "tokens_kept": kept,
                 "uniform_budget": record.num_kept / record.grid[0],
-                "novelty": "" if novelty is None else float(novelty[unit]),
-                **{
-                    name: float(values[unit]) if values is not None else ""
-                    for name, values in measured
-                },
             }
+            | {name: "" if all_ is None else float(all_[unit]) for name, all_ in measured.items()}
         )
     return rows
 
@@ -138,7 +136,7 @@ def unit_rows(run: Run, label: str) -> list[dict[str, str | float]]:
 def metrics_json(runs: Sequence[Run], folder: Path, timed: Timed = iter) -> Path:
     """Write the settings, answer, cost and diagnostics of every run."""
     entries = []
-    for run, label in timed(zip(runs, labels(list(runs)), strict=True)):
+    for run, label in labelled(runs, timed):
         diagnostics = diagnostics_of(run)
         entry = {"label": label} | run.summary() | {"budget_gini": budget_gini(run.compression)}
         entries.append(entry | {"diagnostics": diagnostics.summary() if diagnostics else None})
@@ -154,7 +152,7 @@ def masks_npz(runs: Sequence[Run], folder: Path, timed: Timed = iter) -> Path:
         "unit_seconds": runs[0].seconds.numpy(),
         "token_rectangles": runs[0].rectangles.numpy(),
     }
-    for run, label in timed(zip(runs, labels(list(runs)), strict=True)):
+    for run, label in labelled(runs, timed):
         own = mask_arrays(run.compression)
         arrays |= {f"{label}/{name}": values for name, values in own.items()}
     path = folder / file_name(runs[0], "masks.npz")
@@ -163,36 +161,21 @@ def masks_npz(runs: Sequence[Run], folder: Path, timed: Timed = iter) -> Path:
 
 
 def overlay_clip(runs: Sequence[Run], folder: Path, timed: Timed = iter) -> Path:
-    """Write a video of A and B side by side: H.264 if PyAV can write it, else animated WebP."""
-    video, sides = runs[0].video, runs[:2][::-1]  # ``runs`` begins with B, then A
-    rate = max(1.0, len(video) / max(video.duration, 0.1))
-
-    def frames() -> Iterator[np.ndarray]:
-        """Yield the drawn frames one at a time: all frames in memory would take gigabytes."""
-        for frame in timed(range(len(video))):
-            yield side_by_side(sides, *divmod(frame, frames_per_unit(runs[0])))
-
-    try:
-        return _mp4(frames(), rate, folder / file_name(runs[0], "overlay.mp4"))
-    except (ImportError, ValueError, OSError):  # PyAV is missing, or has no H.264 encoder
-        path = folder / file_name(runs[0], "overlay.webp")
-        pictures = map(Image.fromarray, frames())
-        each = round(1000 / rate)
-        next(pictures).save(path, save_all=True, append_images=pictures, duration=each, loop=0)
-        return path
-
-
-def _mp4(frames: Iterator[np.ndarray], rate: float, path: Path) -> Path:
+    """Write a video (H.264) of A and B side by side."""
     import av
 
-    first = next(frames)
-    height, width = (side - side % 2 for side in first.shape[:2])
+    video, sides = runs[0].video, runs[:2][::-1]  # ``runs`` begins with B, then A
+    rate = Fraction(max(1.0, len(video) / max(video.duration, 0.1))).limit_denominator(1001)
+    path = folder / file_name(runs[0], "overlay.mp4")
     with av.open(str(path), "w") as container:
-        stream = container.add_stream("libx264", rate=Fraction(rate).limit_denominator(1001))
-        stream.width, stream.height, stream.pix_fmt = width, height, "yuv420p"
-        for frame in chain([first], frames):
-            picture = av.VideoFrame.from_ndarray(frame[:height, :width], format="rgb24")
-            container.mux(stream.encode(picture))
+        stream = container.add_stream("libx264", rate=rate)
+        for place in timed(range(len(video))):
+            drawn = side_by_side(sides, *divmod(place, frames_per_unit(runs[0])))
+            height, width = (side - side % 2 for side in drawn.shape[:2])
+            if not place:
+                stream.width, stream.height, stream.pix_fmt = width, height, "yuv420p"
+            frame = av.VideoFrame.from_ndarray(drawn[:height, :width], format="rgb24")
+            container.mux(stream.encode(frame))
         container.mux(stream.encode())
     return path
 

@@ -218,7 +218,7 @@ def writing(engine: Engine) -> Callable[..., Any]:
         try:
             sender = visitor(user.client.host if user.client else "")
             if kind == "html":
-                path = html_file(engine, ids, model, pixels, sender)
+                path = take_away.web_page_file(engine, ids, model, pixels, sender)
             else:
                 options: dict[str, Any] = {}
                 if kind in GROUPS["Figure for a paper"]:
@@ -251,15 +251,6 @@ def read_units(text: str, count: int) -> list[int] | None:
     if len(words) > MOST_UNITS:
         raise ValueError(f"A figure has room for {MOST_UNITS} units.")
     return [int(word) - 1 for word in words] or None
-
-
-def html_file(engine: Engine, ids: list[str], model: str, pixels: int, sender: str = "") -> str:
-    """Write one HTML file with the viewer and its runs; return the path of the file."""
-    first = engine.runs.get(ids[0])
-    name = exports.file_name(first, "viewer.html") if first else "viewer.html"
-    path = exports.new_folder(sender) / name
-    path.write_text(take_away.web_page_of(engine, ids, model, pixels), encoding="utf-8")
-    return str(path)
 
 
 def recipe(inputs: Inputs, values: Values) -> snippets.Recipe:

@@ -18,6 +18,7 @@ from ..tokens.preview import pair
 from ..viewer.payload import Packed, pack
 from ..viewer.standalone import page
 from ..viewer.truth import truth
+from . import exports
 
 UNMEASURED = "Relevance of the tokens (What mattered) was not measured."
 
@@ -76,13 +77,19 @@ def content(
     return packed, answers
 
 
-def web_page_of(engine: Engine, ids: Sequence[str], model: str, pixels: int | None) -> str:
-    """Return the HTML text of the offline viewer with the runs of ``ids`` that are still stored.
+def web_page_file(
+    engine: Engine, ids: Sequence[str], model: str, pixels: int | None, sender: str = ""
+) -> str:
+    """Write the offline viewer with the runs of ``ids`` that are still stored; return its path.
 
     ``model`` and ``pixels`` (the limit per frame) tell which encoding of the clip is meant.
+    ``sender``: see :func:`exports.make`.
     """
     runs = diagnosed_runs(engine, ids, model, pixels)
     first, example = runs[0], engine.runs.example(ids[0])
     relevance = engine.runs.relevance(ids, first.question)
     tokens = tokens_of(engine, first, model, pixels)
-    return web_page(runs, tokens, example, relevance, caveat(example, first.model))
+    text = web_page(runs, tokens, example, relevance, caveat(example, first.model))
+    path = exports.new_folder(sender) / exports.file_name(first, "viewer.html")
+    path.write_text(text, encoding="utf-8")
+    return str(path)

@@ -71,7 +71,7 @@ def add_question(parser: argparse.ArgumentParser, words: Sequence[str] = ()) -> 
     parser.add_argument(
         "--max-new-tokens", type=int, default=64, help="maximum answer length in tokens"
     )
-    _add_sampling(parser, _named_method(words))
+    _add_sampling(parser, _method(_named(words)))
     add_model(parser)
 
 
@@ -168,7 +168,7 @@ def add_compressor(parser: argparse.ArgumentParser, words: Sequence[str]) -> Non
     listed = ", ".join(COMPRESSORS)
     names = f"compressor: {listed}; settings may follow in brackets (default: gleanvid)"
     parser.add_argument("--compressor", default="gleanvid", metavar="NAME", help=names)
-    chosen, written = _named_method(words), settings_in(_named(words))
+    chosen, written = _method(_named(words)), settings_in(_named(words))
     declared = declared_settings(type(chosen))
     for name, (_, kind, about) in declared.items():
         default = getattr(chosen, name)
@@ -196,10 +196,6 @@ def _named(words: Sequence[str]) -> str:
     first = argparse.ArgumentParser(add_help=False)
     first.add_argument("--compressor", "--compressors", default="gleanvid")
     return str(first.parse_known_args(words)[0].compressor)
-
-
-def _named_method(words: Sequence[str]) -> Any:
-    return _method(_named(words))
 
 
 def _reader(kind: type, written: Sequence[Any] = ()) -> Any:

@@ -87,8 +87,7 @@ def open_recording(path: str | Path) -> Recording:
     with _whole(Path(path)), safe_open(path, "pt") as file:
         facts = _facts(file)
         _check_tensors(file, facts)
-        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-        return _recording(facts, tensors)
+        return _recording(facts, {name: file.get_tensor(name) for name in file.keys()})  # noqa: SIM118
 
 
 def read_facts(path: str | Path) -> dict[str, Any]:

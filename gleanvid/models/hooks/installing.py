@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from gleanvid.compressors.base import Compressor
 from gleanvid.models.hooks.generating import watched_generate
-from gleanvid.models.hooks.labels import translated_labels
+from gleanvid.models.hooks.labels import labels_left, translated_labels
 from gleanvid.models.hooks.layers import LayerHooks
 from gleanvid.models.hooks.layout import Layout
 from gleanvid.models.hooks.prefill import Prefill
@@ -100,7 +100,9 @@ def installed(hf_model: Any, hook: PromptHook) -> Iterator[None]:
         stack.enter_context(eager())
         stack.enter_context(_one_call_at_a_time(hf_model, hook))
         stack.enter_context(watched_generate(hf_model, hook))
-        stack.enter_context(translated_labels(hf_model, hook.labels_left))
+        stack.enter_context(
+            translated_labels(hf_model, lambda *given: labels_left(hook.left, *given))
+        )
         for module, function in (
             (hf_model, hook.before_model),
             (layout.core, hook.before_core),

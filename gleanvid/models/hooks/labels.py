@@ -11,6 +11,7 @@ from torch import Tensor
 from torch.nn.functional import pad
 
 from gleanvid.models.hooks.prefill import Prefill
+from gleanvid.models.hooks.sequence import Plan
 
 
 def refuse_indices(logits_to_keep: Any) -> None:
@@ -36,6 +37,17 @@ def check_logits(logits_to_keep: int | None, length: int, prefill: Prefill) -> N
             f"logits_to_keep={last}: some of the last {last} tokens are dropped; take all "
             "logits, and look the columns up in record.prompt_keep; for generate(), pad left"
         )
+
+
+def labels_left(left: tuple[Plan, int] | None, labels: Tensor, length: int) -> Tensor:
+    """Return the labels of the tokens left: [B, L] -> [B, P], for logits of ``length`` P.
+
+    ``left``: the plan of the latest prompt, and its length L.
+    """
+    if left is None or labels.shape[1] != left[1]:
+        return labels
+    mask = left[0].mask.to(labels.device)
+    return left[0].gather(labels).masked_fill(~mask, -100)[:, -length:]
 
 
 @contextmanager

@@ -66,7 +66,7 @@ class PromptHook:
         self.logits_to_keep: Any = None  # argument of the running call of the whole model
         self._core_inputs: Kwargs = {}
         self._entering: CachedPrompt | None = None  # the prompt that is about to be prefilled
-        self._left: tuple[Plan, int] | None = None  # of the latest prompt, with its length L
+        self.left: tuple[Plan, int] | None = None  # of the latest prompt, with its length L
 
     def before_model(self, module: nn.Module, args: tuple[Any, ...], kwargs: Kwargs) -> None:
         """Note pixels, and refuse indices of logits, which count in the uncompressed prompt."""
@@ -86,7 +86,7 @@ class PromptHook:
     ) -> tuple[tuple[Any, ...], Kwargs] | None:
         inputs, self._core_inputs = self._core_inputs, {}
         cache, embeds = passed_cache(kwargs), kwargs.get("inputs_embeds")
-        past, self._entering, self._left = cached_length(cache), None, None
+        past, self._entering, self.left = cached_length(cache), None, None
         if not inputs or embeds is None:
             return None
         single_step = past > 0 and embeds.shape[1] == 1
@@ -103,8 +103,7 @@ class PromptHook:
             self._release(inputs.get("mm_encoder_outputs"), kwargs)
             return (args, shorter)
         if not past:
-            self.prefilled = None
-            self.layers.reset()
+            self._forget()
             self.collector.forget()
             self._remember(cache)
             return None
@@ -130,13 +129,15 @@ class PromptHook:
         if self._entering is not None:
             self.caches.add(cache)
 
+    def _forget(self) -> None:
+        self.prefilled = None
+        self.layers.reset()
+
     def _resume(self, cache: Any) -> None:
         """Take up the prompt that fills ``cache``, which may not be the latest one."""
         prompt = prompt_in(cache)
         if prompt is None:
-            self.prefilled = None
-            self.layers.reset()
-            return
+            return self._forget()
         self.caches.add(cache)
         if self.layers.stages and cached_length(cache) < prompt.mask.shape[1]:
             raise ValueError(
@@ -155,19 +156,17 @@ class PromptHook:
     def _visual(self, inputs: Kwargs) -> Tensor | None:
         """Return bool [B, L], which tokens are those of videos; None without a video."""
         ids, sources = inputs.get("input_ids"), (inputs, self.generate_inputs)
-        if images_alone(*sources):
-            return None
-        if ids is None and self.layout.frames is not None and not any(map(have_pixels, sources)):
+        has_no_pixels = ids is None and not any(map(have_pixels, sources))
+        if images_alone(*sources) or (self.layout.frames is not None and has_no_pixels):
             return None
         return self.layout.visual_columns(ids, inputs.get("inputs_embeds"))
 
     def _prefill(self, kwargs: Kwargs, visual: Tensor, inputs: Kwargs) -> Kwargs:
-        given = {name: value for name, value in inputs.items() if value is not None}
-        grids = self.layout.grids(given)
-        if not grids:
-            given = self.generate_inputs
-            grids = self.layout.grids(given)
-        if not grids:
+        own = {name: value for name, value in inputs.items() if value is not None}
+        for given in (own, self.generate_inputs):
+            if grids := self.layout.grids(given):
+                break
+        else:
             raise ValueError(
                 "the grids of the videos are unknown: pass the processor's output to the model"
             )
@@ -189,29 +188,23 @@ class PromptHook:
         ]
         check_logits(self.logits_to_keep, length, self.prefill)
         whole = all(r.num_kept == r.num_tokens and not r.merges for row in records for r in row)
-        entering = (spans, present) if whole else (plan.spans, plan.mask)
-        self.layers.begin(*entering, self.prefill.stages.get(0))
+        columns, mask = (None, present) if whole else (plan.index, plan.mask)
+        self.layers.begin(spans if whole else plan.spans, mask, self.prefill.stages.get(0))
         sections = positions if positions.ndim == 3 else positions[None]
-        kept = torch.stack([plan.gather(section) for section in sections])
-        kept = kept if positions.ndim == 3 else kept[0]
-        self.prefilled = Prefilled(
-            plan.mask,
-            plan.padded,
-            sections.amax(0).masked_fill(~present, 0).amax(1) + 1,
-            len(positions) if positions.ndim == 3 else 0,
-            positions=kept,
-            windowed=self.layout.windows,
-        )
-        if whole:
-            self.prefilled = self.prefilled if self.goes_on else None
+        kept = torch.stack([plan.gather(one) for one in sections]).view(*positions.shape[:-1], -1)
+        following = sections.amax(0).masked_fill(~present, 0).amax(1) + 1
+        how: Kwargs = {"positions": kept, "windowed": self.layout.windows}
+        self.prefilled = None
+        if not whole or self.goes_on:
+            rows = len(positions) if positions.ndim == 3 else 0
+            self.prefilled = Prefilled(plan.mask, plan.padded, following, rows, **how)
         if not whole or self.layers.stages:
-            columns, mask = (None, present) if whole else (plan.index, plan.mask)
             inside = self.layers.plans, self.layers.entered
             ids = inputs.get("input_ids")
             self._entering = CachedPrompt(self.prefilled, columns, mask, length, *inside, ids)
         if whole:
             return kwargs
-        self._left = (plan, length)
+        self.left = (plan, length)
         shorter = shortened(kwargs, kept, plan, spans, records)
         static = getattr(passed_cache(kwargs), "is_compileable", False)
         if self.layout.windows and static:
@@ -220,14 +213,6 @@ class PromptHook:
             cut = cut_masks(kwargs.get("attention_mask"), plan, length, static)
             shorter["attention_mask"] = shorter["attention_mask"] if cut is None else cut
         return shorter
-
-    def labels_left(self, labels: Tensor, length: int) -> Tensor:
-        """Return the labels of the tokens left: [B, L] -> [B, P], for logits of ``length`` P."""
-        if self._left is None or labels.shape[1] != self._left[1]:
-            return labels
-        plan = self._left[0]
-        left = plan.gather(labels).masked_fill(~plan.mask.to(labels.device), -100)
-        return left[:, -length:]
 
     def _compress(
         self, embeds: Tensor, present: Tensor, spans: list[list[Span]]
@@ -250,24 +235,15 @@ class PromptHook:
         if self.compressor is None:
             every = torch.arange(len(span.columns), device=embeds.device)
             return Compression.pruned(every, span.grid)
-        needs = self.compressor.needs
-        text = embeds[text_columns(present, videos, span)] if "text" in needs else None
-        signals = {
-            name: self._signal(name, span).to(embeds.device) for name in sorted(needs - {"text"})
-        }
-        tokens = VideoTokens(
-            embeds[span.columns],
-            span.grid,
-            saliency=signals.get("saliency"),
-            keys=signals.get("keys"),
-            text=text,
-        )
-        return self.compressor.compress(tokens)
-
-    def _signal(self, name: str, span: Span) -> Tensor:
-        """Return the vision signal ``name`` of the tokens of one video."""
-        if name not in self.signals:
-            raise ValueError(
-                f"{name} is needed and was not computed: encode(video, needs={{{name!r}}})"
-            )
-        return self.signals[name][span.offset : span.offset + len(span.columns)]
+        signals: dict[str, Any] = {}
+        for name in sorted(self.compressor.needs):
+            if name == "text":
+                signals[name] = embeds[text_columns(present, videos, span)]
+            elif name in self.signals:
+                own = self.signals[name][span.offset : span.offset + len(span.columns)]
+                signals[name] = own.to(embeds.device)
+            else:
+                raise ValueError(
+                    f"{name} is needed and was not computed: encode(video, needs={{{name!r}}})"
+                )
+        return self.compressor.compress(VideoTokens(embeds[span.columns], span.grid, **signals))

@@ -19,6 +19,7 @@ from transformers import (
 )
 from transformers.utils import logging
 
+from gleanvid.errors import MALFORMED
 from gleanvid.models.base import ModelAdapter
 from gleanvid.models.families import family_of
 from gleanvid.models.families.mobilenet_v2 import MobileNetV2
@@ -33,10 +34,7 @@ BUILTIN = Path(__file__).parents[1] / "builtin"
 PHOTOS = "mobilenet_v2"  # name of the encoder for filmed clips that ships with the package
 
 # Exceptions that transformers raises for invalid sizes, names and settings in a model folder.
-UNLOADABLE = (
-    *(ValueError, KeyError, RuntimeError, TypeError, AttributeError, IndexError),
-    *(ArithmeticError, AssertionError, MemoryError, RecursionError, StrictDataclassError),
-)
+UNLOADABLE = (*MALFORMED, AssertionError, StrictDataclassError)
 
 
 def load_model(
@@ -114,7 +112,12 @@ def load_model(
     hf_model = _weights(source, name, target, options | cache)
     processor = from_pretrained(AutoProcessor, source, name, **cache)
     _check_tokenizer(getattr(processor, "tokenizer", None), name)
-    return configured(family(name, hf_model.eval(), processor, max_pixels), settings or {})
+    model: Any = family(name, hf_model.eval(), processor, max_pixels)
+    if settings:
+        if not hasattr(model, "configure"):
+            raise ValueError(f"settings={dict(settings)}: {name} has no settings of its own")
+        model.configure(**settings)
+    return model
 
 
 @contextmanager
@@ -139,19 +142,6 @@ def _photo_encoder(target: torch.device, dtype: str | torch.dtype, max_pixels: i
         MobileNetV2ForImageClassification, str(folder), PHOTOS, dtype=kind, use_safetensors=True
     )
     return MobileNetV2(PHOTOS, hf_model.eval().to(target), max_pixels)
-
-
-def configured(model: ModelAdapter, settings: Mapping[str, Any]) -> ModelAdapter:
-    """Override settings that only the model's family has; return the model.
-
-    Raises ``ValueError`` if the family does not have a setting, or a value is out of its range.
-    """
-    if settings:
-        configure: Any = getattr(model, "configure", None)
-        if configure is None:
-            raise ValueError(f"settings={dict(settings)}: {model.name} has no settings of its own")
-        configure(**settings)
-    return model
 
 
 def _weights(source: str, name: str, target: torch.device, options: dict[str, Any]) -> Any:

@@ -9,10 +9,10 @@ import gradio as gr
 import numpy as np
 import pytest
 import torch
-from PIL import Image
 
 from components.export import exports, opening
-from components.export.panel import GONE, NOTHING, html_file, writing
+from components.export.panel import GONE, NOTHING, writing
+from components.export.take_away import web_page_file
 from components.jobs.diagnosed import diagnosed
 from components.jobs.engine import Engine
 from components.jobs.examples import examples
@@ -122,18 +122,6 @@ def test_exported_video_shows_both_sides_at_every_frame(runs, tmp_path):
     assert a > b and bright[0] > bright[1]
 
 
-def test_exported_video_is_a_moving_picture_where_there_is_no_video_encoder(
-    runs, tmp_path, monkeypatch
-):
-    def refused(frames, *_):
-        next(frames)
-        raise ValueError("no encoder")
-
-    monkeypatch.setattr(exports, "_mp4", refused)
-    with Image.open(exports.overlay_clip(runs, tmp_path)) as picture:
-        assert (picture.format, picture.n_frames) == ("WEBP", len(runs[0].video))
-
-
 def test_exported_run_can_be_opened_again(runs, tmp_path):
     back = opening.opened(str(exports.saved_run(runs, tmp_path)))
     assert back.answer == runs[0].answer
@@ -143,7 +131,7 @@ def test_exported_run_can_be_opened_again(runs, tmp_path):
 
 def test_exported_web_page_contains_every_run_and_its_relevance(first_screen):
     engine, ids = first_screen
-    text = Path(html_file(engine, ids, "builtin", 0)).read_text(encoding="utf-8")
+    text = Path(web_page_file(engine, ids, "builtin", 0)).read_text(encoding="utf-8")
     assert len(text) < 5_000_000 and "GRADIO" not in text and str(Path.cwd()) not in text
     found = json.loads(text.split('id="gv-run">')[1].split("</script>")[0])
     assert len(found["value"]["methods"]) == len(ids) == len(found["answers"])
