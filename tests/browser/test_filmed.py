@@ -15,9 +15,9 @@ FLASH, DRIVEWAY = (f"[id='gv-example-{name}.mp4']" for name in ("glimpse_1", "dr
 
 
 @pytest.fixture(scope="module")
-def page(browser):
+def page(window):
     with served(Engine(LocalBackend({})), examples(), [BUILT_IN_MODEL, PHOTO_MODEL]) as url:
-        page = listen(browser)
+        page = listen(window)
         page.goto(url)
         page.wait_for_selector(".gv-viewer[data-state=ready]")
         page.locator(DRIVEWAY).click()

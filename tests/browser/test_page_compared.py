@@ -33,9 +33,9 @@ CELLS = """() => {
 
 
 @pytest.fixture(scope="module")
-def page(browser, address, library):
+def page(window, address, library):
     """A page, shared by the tests, with a finished comparison whose answers differ in length."""
-    page = opened(browser, address)
+    page = opened(window, address)
     tab(page, "Compare")
     library.words_of = {"gleanvid": 10, "vidcom2": 10, "vcast": 6, "uniform": 6}
     page.focus("#gv-compare-start")

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import pytest
+
 from tests.browser.conftest import opened
 from tests.browser.steps import answered, ask, caption, name, named, notice, reply, slider
 
@@ -49,6 +51,7 @@ def test_stop_button_ends_the_answer_and_frees_the_model(visit, library):
     answered(visit)
 
 
+@pytest.mark.slow  # tests of the queue, previews and questions show the same of two sessions
 def test_two_browser_tabs_keep_separate_clips_and_answers(visit, window, address, library):
     one, two = visit, opened(window, address)
     before = caption(one)

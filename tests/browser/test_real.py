@@ -19,7 +19,7 @@ FRAMES = 8
 def page(browser):
     with served(Engine(LocalBackend({})), examples()) as url:
         page = listen(browser)
-        page.goto(url)
+        page.goto(f"{url}/?clip={examples()[1].path.name}&frames={FRAMES}")
         yield page
         page.close()
 
@@ -27,13 +27,12 @@ def page(browser):
 def test_page_shows_the_same_answer_and_numbers_of_kept_tokens_as_the_library(page):
     page.wait_for_selector(".gv-viewer[data-state=ready]", timeout=10_000)
     example = examples()[1]
-    page.locator(".gv-examples button").nth(1).click()
-    notice(page, "Used")
+    notice(page, f"Used {FRAMES}")
     page.get_by_role("button", name="Ask", exact=True).click()
     notice(page, "Used")
     answered(page)
     for side, compressor in (("a", "full"), ("b", GleanVID(retention_ratio=RATIO))):
-        run = ask(example.path, example.question, "builtin", compressor)
+        run = ask(example.path, example.question, "builtin", compressor, num_frames=FRAMES)
         assert reply(page, side).inner_text() == run.answer.strip()
         count = page.locator(f".gv-pane[data-side={side}] .gv-count").inner_text()
         assert count.startswith(f"{run.cost.visual_tokens_kept:,} tokens")

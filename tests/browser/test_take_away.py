@@ -10,7 +10,7 @@ import pytest
 from components.export.take_away import web_page
 from tests.browser.steps import settle
 from tests.browser.viewer_case import made_case, shared_tab  # noqa: F401
-from tools.demo import demo
+from tools import demo
 
 QUESTION = "</script><img src=x onerror=alert(1)> $modules what moves?"
 # Number of different colour values in the frame of side A.
@@ -59,10 +59,12 @@ def test_exported_web_page_shows_frames_and_units_and_never_runs_markup_in_texts
 
 
 def test_demo_changes_ratio_and_clip_without_a_server_and_keeps_the_methods_shown(
-    browser, tmp_path
+    browser, tmp_path, monkeypatch
 ):
-    names = ("glimpse_1.mp4", "driveway.mp4")
-    with offline(browser, tmp_path, demo(names, ratios=(0.1, 0.5))) as page:
+    monkeypatch.setattr(demo, "METHODS", ("gleanvid", "uniform"))
+    monkeypatch.setattr(demo, "FRAMES", dict.fromkeys(demo.FRAMES, 4))
+    text = demo.demo(("glimpse_1.mp4", "driveway.mp4"), ratios=(0.1, 0.5))
+    with offline(browser, tmp_path, text) as page:
         titled = "t => document.querySelector('[data-pick=b] .gv-title').textContent.startsWith(t)"
         page.wait_for_function(titled, arg="GleanVID 10 %")
         assert page.locator("[data-side=b] .gv-reply").inner_text()

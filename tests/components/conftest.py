@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.components.fake import write_clip
+from components.jobs.engine import Engine
+from components.page.page import build_app
+from tests.components.fake import FakeBackend, write_clip
 from tests.hub_fixtures import hub, published  # noqa: F401
 
 
@@ -11,6 +13,12 @@ def clip(tmp_path):
     path = tmp_path / "clip.mp4"
     write_clip(path)
     return str(path)
+
+
+@pytest.fixture(scope="session")
+def plain_page():
+    """Return the page of a fake backend without examples, for tests that only look at its parts."""
+    return build_app(Engine(FakeBackend()))
 
 
 @pytest.fixture

@@ -45,6 +45,7 @@ def test_built_in_model_is_at_chance_without_the_video(adapter):
     assert abs(np.mean(rights) - CHANCE) < 4 * np.sqrt(CHANCE * (1 - CHANCE) / len(rights))
 
 
+@pytest.mark.slow  # tests/components/page/test_first.py asks about MP4 files, too
 def test_built_in_model_answers_open_ended_questions_about_mp4_files(adapter, tmp_path):
     rights, words = [], []
     for index in range(600, 602):

@@ -19,12 +19,12 @@ def asked(split, count):
 
 @pytest.fixture(scope="module")
 def train():
-    return asked("train", 3000)
+    return asked("train", 1500)
 
 
 @pytest.fixture(scope="module")
 def test():
-    return asked("test", 1500)
+    return asked("test", 750)
 
 
 def test_every_question_has_four_options_one_of_them_right(train):

@@ -8,17 +8,13 @@ import pytest
 from components.compare.comparing import Compared
 from components.compare.panel import asked_with
 from components.compare.rows import Asked, Row, table_view
-from components.jobs.engine import Engine
 from components.jobs.examples import Example
-from components.page.page import build_app
 from components.tokens.answers import KNOWS_GLIMPSE
-from tests.components.fake import FakeBackend
 
 
-@pytest.fixture(scope="module")
-def tab():
-    blocks = build_app(Engine(FakeBackend()))
-    return next(fn.fn.__self__ for fn in blocks.fns.values() if fn.name == "on_compare")
+@pytest.fixture
+def tab(plain_page):
+    return next(fn.fn.__self__ for fn in plain_page.fns.values() if fn.name == "on_compare")
 
 
 def changes_by_widget(tab, update):

@@ -20,13 +20,13 @@ from tests.components.fake import FakeBackend, a_run, write_clip
 QUESTION = "What moves?"
 
 
-@pytest.fixture
-def page(tmp_path, cache):
+@pytest.fixture(scope="module")
+def page(tmp_path_factory):
     """Return an engine, its page and two examples; the page opens with the first example."""
-    shown = []
+    shown, folder = [], tmp_path_factory.mktemp("clips")
     for name in ("first.mp4", "second.mp4"):
-        write_clip(tmp_path / name)
-        shown.append(Example(tmp_path / name, name, QUESTION, ((QUESTION, "a square"),)))
+        write_clip(folder / name)
+        shown.append(Example(folder / name, name, QUESTION, ((QUESTION, "a square"),)))
     engine = Engine(FakeBackend())
     return engine, build_app(engine, examples=shown), shown
 
@@ -88,13 +88,9 @@ def test_opened_run_matches_a_clip_by_frames_not_only_by_name(page, tmp_path):
     other[0, 0, 0] += 1
     changed = replace(run, video=replace(run.video, frames=other))
     assert at_home(engine, changed, paths) == (changed, None)
-    first.path.write_bytes(b"no clip any more")
-    assert (
-        at_home(
-            Engine(FakeBackend()), replace(run, video=replace(run.video, name="first.mp4")), paths
-        )[1]
-        is None
-    )
+    (tmp_path / "first.mp4").write_bytes(b"no clip any more")
+    named = replace(run, video=replace(run.video, name="first.mp4"))
+    assert at_home(engine, named, [str(tmp_path / "first.mp4")])[1] is None
 
 
 def test_opened_run_of_another_model_warns_that_asking_uses_the_current_model(page, tmp_path):

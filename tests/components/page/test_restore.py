@@ -70,8 +70,8 @@ def test_reloaded_page_mentions_results_that_are_no_longer_stored(page, clip):
 @pytest.mark.parametrize(
     "text", [None, "", "no", "[]", "{}", '{"shown": 3}', '{"shown": []}', "[" * 9000]
 )
-def test_malformed_saved_page_state_restores_nothing(page, text):
-    assert restored(page[0], text) is None
+def test_malformed_saved_page_state_restores_nothing(text):
+    assert restored(Engine(FakeBackend()), text) is None
 
 
 def test_run_ids_beyond_the_limit_in_a_saved_page_state_are_ignored():

@@ -20,7 +20,7 @@ import threading, torch
 matrix = torch.ones(300, 300)
 def multiply():
     while True: matrix @ matrix
-for _ in range(2): threading.Thread(target=multiply, daemon=True).start()
+threading.Thread(target=multiply, daemon=True).start()
 with uploads.exit_on_signals(), uploads.own_folder() as folder:
     Path(folder, "clip.mp4").write_bytes(b"x")
     print(folder, flush=True)

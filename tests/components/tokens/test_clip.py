@@ -18,9 +18,14 @@ from tests.components.fake import FakeBackend, write_clip
 USER = SimpleNamespace(session_hash="me")
 
 
+@pytest.fixture
+def page(plain_page):
+    return plain_page
+
+
 @pytest.fixture(scope="module")
-def page():
-    return build_app(Engine(FakeBackend()))
+def page_of_examples():
+    return build_app(Engine(FakeBackend()), examples=examples())
 
 
 def uploaded(page, path, question="", by_widget=False):
@@ -86,11 +91,12 @@ def test_upload_progress_is_shown_in_the_message_line_and_over_the_viewer(tmp_pa
     assert taken["gv-clip"] == str(tmp_path / "clip.mp4")
 
 
-def test_changing_the_clip_clears_its_suggested_question_and_keeps_a_typed_question(tmp_path):
+def test_changing_the_clip_clears_its_suggested_question_and_keeps_a_typed_question(
+    page_of_examples, tmp_path
+):
     write_clip(tmp_path / "clip.mp4")
-    page = build_app(Engine(FakeBackend()), examples=examples())
     for question, left in ((examples()[0].question, ""), ("What do I see?", None)):
-        _, taken = uploaded(page, str(tmp_path / "clip.mp4"), question)
+        _, taken = uploaded(page_of_examples, str(tmp_path / "clip.mp4"), question)
         assert taken.get("gv-question") == left
 
 
@@ -105,11 +111,10 @@ def clip_panel(page):
     return next(one.fn.__self__ for one in page.fns.values() if one.name == "on_upload")
 
 
-def test_returning_to_a_clip_restores_its_results_and_thumbnail(tmp_path):
+def test_returning_to_a_clip_restores_its_results_and_thumbnail(page_of_examples, tmp_path):
     write_clip(tmp_path / "clip.mp4")
-    page = build_app(Engine(FakeBackend()), examples=examples())
-    panel, path = clip_panel(page), str(tmp_path / "clip.mp4")
-    _, taken = uploaded(page, path)
+    panel, path = clip_panel(page_of_examples), str(tmp_path / "clip.mp4")
+    _, taken = uploaded(page_of_examples, path)
     (shelved,) = taken["gv-shelf"]
     assert shelved["picture"].startswith("data:image/jpeg;base64,")
     runs, question = page_runs(panel), panel.page.inputs.question

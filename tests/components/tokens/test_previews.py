@@ -5,13 +5,12 @@ import pytest
 import tests.components.fake as fake
 from components.jobs.engine import Engine
 from components.jobs.request import Request, Sides
-from components.page.page import build_app
 from components.tokens.ask import ask
 
 
-@pytest.fixture(scope="module")
-def events():
-    return list(build_app(Engine(fake.FakeBackend())).fns.values())
+@pytest.fixture
+def events(plain_page):
+    return list(plain_page.fns.values())
 
 
 def test_previews_use_one_event_outside_the_queue(events):

@@ -13,7 +13,7 @@ from components.widgets.method_settings import MethodSettings
 from components.widgets.page_state import Inputs, Outputs
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def gathered():
     with gr.Blocks():
         share = gr.Slider(0.05, 1.0, value=0.1)
