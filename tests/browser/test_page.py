@@ -22,6 +22,7 @@ def test_uploaded_clip_can_be_asked_about_compared_and_exported(visit, clips):
     tab(visit, "Export and API")
     with visit.expect_download() as waiting:
         visit.get_by_role("button", name="Metrics per temporal unit (CSV)").click()
+    assert waiting.value.suggested_filename == "square-gleanvid-10pct-units.csv"
     lines = waiting.value.path().read_text(encoding="utf-8").splitlines()
     assert len(lines) == 1 + 2 * 16
     assert sum(line.startswith("GleanVID 10 %") for line in lines) == 16

@@ -65,13 +65,17 @@ def test_link_restores_settings_of_both_sides_question_and_view(visit, fresh):
     ]
 
 
-def test_back_returns_to_the_clip_before_and_keeps_tab_and_settings(visit, address):
-    tab(visit, "Compare")
-    visit.wait_for_function("location.search.includes('tab=Compare')")
-    slider(visit, "tau").fill("12")
-    visit.wait_for_function("location.search.includes('tau=12')")
-    first = visit.locator(".gv-examples button").first
-    visit.evaluate(
+def test_back_returns_to_the_clip_before_and_keeps_tab_and_settings(fresh, address):
+    fresh.goto(address)
+    fresh.get_by_role("button", name="Square", exact=True).click()
+    notice(fresh, "Used 32")
+    answered(fresh)
+    tab(fresh, "Compare")
+    fresh.wait_for_function("location.search.includes('tab=Compare')")
+    slider(fresh, "tau").fill("12")
+    fresh.wait_for_function("location.search.includes('tau=12')")
+    first = fresh.locator(".gv-examples button").first
+    fresh.evaluate(
         """() => {
           const viewer = document.querySelector(".gv-viewer");
           window.greyed = [];
@@ -79,13 +83,13 @@ def test_back_returns_to_the_clip_before_and_keeps_tab_and_settings(visit, addre
             .observe(viewer, { attributeFilter: ["data-loading"] });
         }"""
     )
-    visit.go_back()
-    visit.wait_for_function("!location.search.includes('clip=square')")
-    until(visit, lambda: first.get_attribute("aria-current") == "true")
-    assert visit.evaluate("greyed[0]") == "Loading…"  # at once, before the clip is here
-    visit.wait_for_selector(".gv-viewer:not([data-loading])", state="attached")
-    assert visit.get_by_role("tab", selected=True).inner_text() == "Compare"
-    assert slider(visit, "tau").input_value() == "12" and "tau=12" in visit.url
-    visit.go_forward()
-    visit.wait_for_function("location.search.includes('clip=square')")
-    until(visit, lambda: name(visit, "b").endswith("· tau 12"))
+    fresh.go_back()
+    fresh.wait_for_function("!location.search.includes('clip=square')")
+    until(fresh, lambda: first.get_attribute("aria-current") == "true")
+    assert fresh.evaluate("greyed[0]") == "Loading…"  # at once, before the clip is here
+    fresh.wait_for_selector(".gv-viewer:not([data-loading])", state="attached")
+    assert fresh.get_by_role("tab", selected=True).inner_text() == "Compare"
+    assert slider(fresh, "tau").input_value() == "12" and "tau=12" in fresh.url
+    fresh.go_forward()
+    fresh.wait_for_function("location.search.includes('clip=square')")
+    until(fresh, lambda: name(fresh, "b").endswith("· tau 12"))

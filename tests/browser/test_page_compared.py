@@ -15,11 +15,6 @@ from tests.browser.steps import named, tab, until
 METHODS = ["All tokens", "GleanVID 10 %", "VidCom2 10 %", "V-CAST 10 %", "VisionZip 10 %",
            "DivPrune 10 %", "Uniform 10 %"]  # fmt: skip
 FAILED = "VisionZip 10 %"  # VisionZip needs the signal saliency, which the fake backend lacks
-FILES = {  # label of a save button -> name of the file, bytes that it contains
-    "Contact sheet of run B (PNG)": ("contact-sheet.png", b"PNG"),
-    "Curves (SVG)": ("curves.svg", b"<svg"),
-    "Metrics (JSON)": ("metrics.json", b"GleanVID 10 %"),
-}
 ROW = ".gv-table tbody tr"
 KEPT = f"{ROW} td:nth-child(5)"
 
@@ -127,16 +122,6 @@ def test_compare_opens_with_the_evidence_and_six_compressors_and_has_no_plot_of_
     assert boxes.count() == 6 and page.locator(".gv-picture").count() == 0
     page.get_by_role("button", name="More compressors").click()
     assert boxes.count() == len(COMPRESSORS) - 1
-
-
-def test_export_buttons_download_their_files(page):
-    tab(page, "Export and API")
-    for button, (name, content) in FILES.items():
-        with page.expect_download() as waiting:
-            page.get_by_role("button", name=button).click()
-        saved = waiting.value.suggested_filename
-        assert re.fullmatch(rf"square-\w+-10pct-{name}", saved)  # clip, method and ratio
-        assert content in Path(waiting.value.path()).read_bytes(), button
 
 
 def put_list(visit, listed):
