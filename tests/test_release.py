@@ -8,7 +8,6 @@ import json
 import os
 import re
 import shutil
-import socket
 import subprocess
 import sys
 import sysconfig
@@ -21,6 +20,8 @@ from pathlib import Path
 
 import httpx
 import pytest
+
+from tests.deploy.nginx import free_port
 
 pytestmark = pytest.mark.slow  # `make release` runs it, too
 ROOT = Path(__file__).parents[1]
@@ -94,12 +95,6 @@ def started(words, cwd, **env):
     finally:
         program.terminate()
         program.communicate()
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 def page_of(program, port, **headers):

@@ -17,6 +17,7 @@ from gleanvid.cost import Cost
 from gleanvid.models.encoded import ClipKey
 from gleanvid.run import Run
 from gleanvid.types import ModelError, StoppedError, Video, VideoError, VideoTokens
+from tests.components.made_up import made_up_run
 
 ROWS, COLUMNS, PAIR = 8, 14, 2  # rows and columns of a unit's token grid; frames per unit
 
@@ -148,17 +149,12 @@ def runs_of(*methods, frames: int = 8) -> tuple[list[Run], VideoTokens]:
 
 
 def a_run(video, record, compressor, question="What moves?", answer="A square.") -> Run:
-    units = record.grid[0]
-    starts = torch.arange(units, dtype=torch.float64) / 2
+    """Return a run with an answer and costs."""
+    made = made_up_run(video, record, **compressor.settings())
     cost = Cost(
         record.num_tokens, record.num_kept, record.num_tokens + 20, record.num_kept + 20,
         0.1, 0.2, 0.004, 0.1, 0.5, 11, 300.0, 2.5e9, 1e10,
     )  # fmt: skip
-    height, width = video.source_size
-    tall, wide = height // ROWS, width // COLUMNS
-    row, column = np.divmod(np.arange(ROWS * COLUMNS), COLUMNS)
-    boxes = np.stack([column * wide, row * tall, (column + 1) * wide, (row + 1) * tall], 1)
-    return Run(
-        video, question, "builtin", compressor.settings(), {0: record}, answer, cost,
-        torch.stack([starts, starts + 0.5], 1), torch.tensor(boxes),
-    )  # fmt: skip
+    return replace(
+        made, question=question, model="builtin", answer=answer, cost=cost, seconds=made.seconds / 2
+    )

@@ -2,24 +2,12 @@ from __future__ import annotations
 
 import pytest
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from gleanvid.models.hooks import attention
 from gleanvid.models.hooks.attention import attention_rows, attention_to
+from tests.models.live import LiveBytes
 
 HEADS, VIDEO = 4, 60
-
-
-class Largest(TorchDispatchMode):
-    """Records the number of elements of the largest tensor that torch makes."""
-
-    numel = 0
-
-    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        made = func(*args, **(kwargs or {}))
-        if isinstance(made, torch.Tensor):
-            self.numel = max(self.numel, made.numel())
-        return made
 
 
 def attended(question, over_heads):
@@ -28,9 +16,9 @@ def attended(question, over_heads):
     generator = torch.Generator().manual_seed(0)
     query, key = (torch.randn(HEADS, prompt, 8, generator=generator) for _ in "qk")
     where = torch.arange(VIDEO, prompt), torch.ones(prompt, dtype=torch.bool)
-    with Largest() as largest:
+    with LiveBytes([query, key]) as held:
         found = attention_to(query, key, None, *where, torch.arange(VIDEO), over_heads)
-    return found, attention_rows(query, key, None, *where)[..., :VIDEO], largest.numel
+    return found, attention_rows(query, key, None, *where)[..., :VIDEO], held.largest
 
 
 @pytest.mark.parametrize("over_heads", ["mean", "max"])
