@@ -9,7 +9,7 @@ import pytest
 
 from components.export.take_away import web_page
 from tests.browser.steps import settle
-from tests.browser.viewer_case import made_case, shared_tab  # noqa: F401
+from tests.browser.viewer.case import made_case, shared_tab  # noqa: F401
 from tools import demo
 
 QUESTION = "</script><img src=x onerror=alert(1)> $modules what moves?"

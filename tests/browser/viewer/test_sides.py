@@ -7,22 +7,9 @@ import torch
 from components.tokens.answers import answer
 from components.viewer.payload import pack
 from gleanvid.types import Compression
-from tests.browser.alone import open_alone
 from tests.browser.steps import settle
-from tests.browser.viewer_case import (  # noqa: F401  (fixtures)
-    CELLS,
-    LATE,
-    MERGED,
-    OTHER,
-    PRUNED,
-    Case,
-    caption,
-    choose,
-    fresh_page,
-    look_at,
-    made_case,
-    shared_tab,
-)
+from tests.browser.viewer.alone import open_alone
+from tests.browser.viewer.case import CELLS, OTHER, PRUNED, caption, choose, look_at
 from tests.components.fake import COLUMNS, ROWS, write_clip
 from tests.components.made_up import made_up_run
 

@@ -1,20 +1,8 @@
 from __future__ import annotations
 
-from tests.browser.alone import value_of
 from tests.browser.steps import settle
-from tests.browser.viewer_case import (  # noqa: F401  (fixtures)
-    FRAME,
-    MERGED,
-    OTHER,
-    PRUNED,
-    caption,
-    choose,
-    fresh_page,
-    look_at,
-    made_case,
-    over,
-    shared_tab,
-)
+from tests.browser.viewer.alone import value_of
+from tests.browser.viewer.case import FRAME, MERGED, OTHER, PRUNED, caption, choose, look_at
 
 
 def test_frames_tokens_and_views_are_chosen_with_keys(page):

@@ -6,7 +6,7 @@ import pytest
 
 from gleanvid.metrics import debiased, effective_rank_so_far
 from tests.browser.steps import settle
-from tests.browser.viewer_case import (  # noqa: F401  (fixtures)
+from tests.browser.viewer.case import (
     CELLS,
     FRAME,
     LATE,
@@ -16,11 +16,8 @@ from tests.browser.viewer_case import (  # noqa: F401  (fixtures)
     VIEWS,
     caption,
     choose,
-    fresh_page,
     look_at,
-    made_case,
     over,
-    shared_tab,
 )
 from tests.components.fake import COLUMNS
 

@@ -15,8 +15,8 @@ from gleanvid.attribution.relevance import Relevance
 from gleanvid.models.encoded import ClipKey
 from gleanvid.run import Run
 from gleanvid.types import Compression, VideoTokens
-from tests.browser.alone import open_alone
 from tests.browser.steps import settle
+from tests.browser.viewer.alone import open_alone
 from tests.components.fake import COLUMNS, ROWS, FakeBackend, moving_square
 from tests.components.made_up import made_up_run
 

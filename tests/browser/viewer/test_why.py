@@ -2,23 +2,10 @@ from __future__ import annotations
 
 from components.viewer.payload import pack
 from gleanvid.compressors import GleanVID
-from tests.browser.alone import open_alone, value_of
 from tests.browser.steps import settle
-from tests.browser.test_viewer import PIXELS
-from tests.browser.viewer_case import (  # noqa: F401  (fixtures)
-    CELLS,
-    LATE,
-    MERGED,
-    OTHER,
-    PRUNED,
-    caption,
-    choose,
-    fresh_page,
-    look_at,
-    made_case,
-    over,
-    shared_tab,
-)
+from tests.browser.viewer.alone import open_alone, value_of
+from tests.browser.viewer.case import LATE, OTHER, PRUNED, caption, choose, look_at
+from tests.browser.viewer.test_viewer import PIXELS
 from tests.components.made_up import made_up_run
 
 

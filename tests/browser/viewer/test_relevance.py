@@ -2,19 +2,7 @@ from __future__ import annotations
 
 from components.tokens.answers import answer
 from tests.browser.steps import settle
-from tests.browser.viewer_case import (  # noqa: F401  (fixtures)
-    CELLS,
-    LATE,
-    LAYERS,
-    OTHER,
-    PRUNED,
-    caption,
-    choose,
-    fresh_page,
-    look_at,
-    made_case,
-    shared_tab,
-)
+from tests.browser.viewer.case import CELLS, OTHER, PRUNED, caption, choose, look_at
 
 VIEW = {"role": "radio", "name": "What mattered"}
 

@@ -9,7 +9,7 @@ from components.tokens.answers import answer
 from components.viewer.payload import publish
 from tests.browser.conftest import listen
 from tests.browser.steps import until
-from tests.browser.viewer_case import OTHER, PRUNED, made_case  # noqa: F401  (fixture)
+from tests.browser.viewer.case import OTHER, PRUNED
 
 gr = pytest.importorskip("gradio", reason="needs the app extra")
 IDS = ["r0", "r1", "r2", "r3"]
