@@ -1,7 +1,5 @@
 """Fixtures: a fake model hub on this machine, with a new cache for every test."""
 
-from __future__ import annotations
-
 import pytest
 from huggingface_hub import constants
 

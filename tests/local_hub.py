@@ -1,7 +1,5 @@
 """A fake model hub on this machine, with the part of the protocol that downloads use."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import threading

@@ -1,7 +1,5 @@
 """The app: its page, its launch options, and the one queue for all model calls."""
 
-from __future__ import annotations
-
 import json
 from types import SimpleNamespace
 

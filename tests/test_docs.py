@@ -1,7 +1,5 @@
 """Links and code examples of the texts work."""
 
-from __future__ import annotations
-
 import doctest
 import re
 from functools import cache

@@ -2,8 +2,6 @@
 
 The files, extras and options that the Dockerfile names exist."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

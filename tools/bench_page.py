@@ -15,8 +15,6 @@ run on one machine.
   and of a comparison. ``page``: until the page shows that the work has stopped.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import time

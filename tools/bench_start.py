@@ -5,8 +5,6 @@ table gives ratios of medians to the median of ``import gradio``, which the page
 seconds depend less on other load.
 """
 
-from __future__ import annotations
-
 import argparse
 import math
 import os

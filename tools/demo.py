@@ -4,8 +4,6 @@
 each with its masks, budgets, curves and answers.
 """
 
-from __future__ import annotations
-
 import gzip
 import json
 import sys

@@ -1,7 +1,5 @@
 """Short tables of the filmed clips at 10 %, from ``results/filmed/rows.csv``."""
 
-from __future__ import annotations
-
 import csv
 import math
 from collections.abc import Mapping, Sequence

@@ -9,8 +9,6 @@ so that a step which is stopped leaves what it had. ``--device cpu --tiny`` is a
 - ``more``: ``compress`` as a captured CUDA graph; FlashAttention-2 where it is installed.
 """
 
-from __future__ import annotations
-
 import argparse
 import gc
 import json

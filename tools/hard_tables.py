@@ -1,7 +1,5 @@
 """Tables of the 2,000 hard Glimpse questions, from ``results/glimpse-hard`` (and ``-96``)."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache

@@ -7,8 +7,6 @@ on, of at most 500. They lie in ``assets/clips`` and are named in ``clips.json``
 components.page.first`` then computes the saved result.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path

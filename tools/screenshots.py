@@ -6,8 +6,6 @@ documentation instead: three screenshots, one of them also with numbered parts, 
 the retention slider.
 """
 
-from __future__ import annotations
-
 import argparse
 import io
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Tables of ``results/soft/PROTOCOL.md``, about Soft GleanVID: ``python -m tools.soft_tables``."""
 
-from __future__ import annotations
-
 from statistics import fmean
 
 from gleanvid.evaluation.markdown import markdown_table

@@ -4,8 +4,6 @@ With an NVIDIA GPU that is ``pip install '.[vllm]'``, as a user does it. vLLM fo
 package, which pins the CPU build of torch.
 """
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys

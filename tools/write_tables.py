@@ -4,8 +4,6 @@ A file marks the place of a table with ``<!-- table: NAME -->`` and ``<!-- end o
 Every number comes from the code or from the files in ``results/``.
 """
 
-from __future__ import annotations
-
 import re
 import sys
 from collections.abc import Iterator

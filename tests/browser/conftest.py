@@ -1,7 +1,5 @@
 """A running app on a free port and a headless Chromium; skipped where there is no Chromium."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Actions of a person on the page, and functions that wait for what the page shows."""
 
-from __future__ import annotations
-
 import time
 
 REST = """() => document.querySelector("#gv-stop").disabled

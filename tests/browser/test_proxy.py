@@ -1,7 +1,5 @@
 """The page below a path of nginx, set up as docs/guides/share.md says."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.browser.conftest import listen, served

@@ -1,7 +1,5 @@
 """The viewer exported as one HTML file opens offline and never runs its texts as code."""
 
-from __future__ import annotations
-
 from contextlib import contextmanager
 from dataclasses import replace
 

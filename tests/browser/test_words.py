@@ -1,7 +1,5 @@
 """HTML in texts of visitors and files is displayed as plain text everywhere on the page."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.browser.conftest import listen, served

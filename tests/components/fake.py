@@ -1,7 +1,5 @@
 """A fake backend without a model: features are mean pixel values, answers are fixed words."""
 
-from __future__ import annotations
-
 import threading
 import time
 from dataclasses import replace

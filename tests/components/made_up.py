@@ -1,7 +1,5 @@
 """Runs made without a model, from a video and compression records, for code that reads runs."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 

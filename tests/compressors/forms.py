@@ -3,8 +3,6 @@
 ``test_contract.py`` and ``test_contract_inside.py`` test the invariants of every form.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """No method builds an L x L matrix, and GleanVID's memory grows linearly with the clip."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 

@@ -1,7 +1,5 @@
 """Run the nginx of this machine with the configuration of ``deploy/``."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import socket

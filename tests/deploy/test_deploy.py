@@ -1,7 +1,5 @@
 """What ``deploy/`` promises, tried with the real nginx on this machine."""
 
-from __future__ import annotations
-
 import asyncio
 import socket
 import threading

@@ -1,7 +1,5 @@
 """A tiny local task for LMMs-Eval, and the same questions as a benchmark of our own runner."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass
 from pathlib import Path

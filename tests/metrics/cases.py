@@ -1,7 +1,5 @@
 """Small clips whose metrics are known by hand."""
 
-from __future__ import annotations
-
 import torch
 
 from gleanvid.types import Compression

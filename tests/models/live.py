@@ -1,7 +1,5 @@
 """Count the bytes of living tensors by their storage, independent of the allocator."""
 
-from __future__ import annotations
-
 import weakref
 
 from torch import Tensor

@@ -1,7 +1,5 @@
 """Compressors and inputs for comparisons with ``gleanvid.evaluation.check.reference``."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

@@ -1,7 +1,5 @@
 """The configurations that GleanVID ships for random models, reduced to two language layers."""
 
-from __future__ import annotations
-
 from typing import Any
 
 _TEXT = {

@@ -4,8 +4,6 @@ The vision tower is changed so that its patches do not mix. Other tokens may sti
 because resizing a frame mixes pixels at the edges of the rectangle.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

@@ -1,7 +1,5 @@
 """In bfloat16, on the CPU and on CUDA if available, only rounding differs from float32."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 

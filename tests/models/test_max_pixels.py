@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 
 from gleanvid.models import load_model

@@ -4,8 +4,6 @@ Weights are drawn again with a standard deviation of 0.08. With the default of 0
 nearly equal, and the effect of a wrong position would be as small as rounding errors.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

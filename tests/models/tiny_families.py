@@ -1,7 +1,5 @@
 """The tiny model of every family, by name: a function that writes its folder."""
 
-from __future__ import annotations
-
 import transformers
 from packaging.version import parse
 

@@ -1,7 +1,5 @@
 """Tiny random models with text before every frame: InternVL3, SmolVLM2, VideoLLaMA3."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -3,8 +3,6 @@
 One model has per-layer inputs and shared keys, one attends in both directions within a frame, and
 one has no vision tower."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Tiny random LLaVA models: 7 x 7 patches a frame, pooled to 4 x 4 or 3 x 3 tokens."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

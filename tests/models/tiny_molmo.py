@@ -1,7 +1,5 @@
 """A tiny random Molmo 2; transformers 5.17 does not have this class."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import transformers as hf

@@ -1,7 +1,5 @@
 """A tiny random thinker (the part that answers in text) of Qwen3-Omni."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import transformers as hf

@@ -1,7 +1,5 @@
 """Tiny random Qwen models: Qwen3-VL, Qwen2.5-VL, Qwen2-VL, Qwen3.5, mixtures of experts."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Clips with the frame number drawn into every frame, so that wrong frames are detected."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Clips in many containers and codecs: the sandbox reads the same frames as ffmpeg."""
 
-from __future__ import annotations
-
 import shutil
 import struct
 import subprocess

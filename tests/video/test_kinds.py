@@ -1,7 +1,5 @@
 """Kinds of files that readers get wrong, made with PyAV from frames that show their number."""
 
-from __future__ import annotations
-
 import struct
 from fractions import Fraction
 from pathlib import Path

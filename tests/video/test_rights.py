@@ -1,7 +1,5 @@
 """The decoding process has few rights, in case a hostile clip takes the process over."""
 
-from __future__ import annotations
-
 import io
 import json
 import os

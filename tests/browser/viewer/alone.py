@@ -1,7 +1,5 @@
 """Opens the viewer on a page without a server or Gradio, to test its scripts alone."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

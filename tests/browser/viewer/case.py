@@ -1,7 +1,5 @@
 """Opens the viewer with runs of four methods on a small clip; functions to navigate in it."""
 
-from __future__ import annotations
-
 import threading
 from dataclasses import replace
 from typing import NamedTuple

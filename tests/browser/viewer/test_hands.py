@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from tests.browser.steps import settle
 from tests.browser.viewer.alone import value_of
 from tests.browser.viewer.case import FRAME, MERGED, OTHER, PRUNED, caption, choose, look_at

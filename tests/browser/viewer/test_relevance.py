@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from components.tokens.answers import answer
 from tests.browser.steps import settle
 from tests.browser.viewer.case import CELLS, OTHER, PRUNED, caption, choose, look_at

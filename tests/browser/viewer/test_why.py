@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from components.viewer.payload import pack
 from gleanvid.compressors import GleanVID
 from tests.browser.steps import settle

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from components.jobs.diagnosed import diagnosed
 from gleanvid import GleanVID, Uniform
 from gleanvid.metrics import diagnostics_of

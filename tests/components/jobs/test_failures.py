@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 
 from components.jobs.failures import FAILURES, LONGEST_TRACEBACK, FailureLog

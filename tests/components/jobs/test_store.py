@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from components.jobs.examples import Example
 from components.jobs.store import RunStore
 from gleanvid import GleanVID

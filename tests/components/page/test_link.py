@@ -1,7 +1,5 @@
 """Links restore every setting, and ignore values that no widget allows."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What a page shows as it opens: settings of its link and results from before a reload."""
 
-from __future__ import annotations
-
 import json
 from types import SimpleNamespace
 

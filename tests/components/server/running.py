@@ -1,7 +1,5 @@
 """Run the real app on a free port of this machine, by default with a fake model, and call it."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Invalid requests are answered with a sentence, and leave at most a short line in the log."""
 
-from __future__ import annotations
-
 import errno
 import json
 import logging

@@ -1,7 +1,5 @@
 """Forged data from a compromised decoding process is refused."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

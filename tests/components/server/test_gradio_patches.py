@@ -1,7 +1,5 @@
 """What ``components/server/gradio_patches.py`` changes in Gradio."""
 
-from __future__ import annotations
-
 import httpx
 import pytest
 from gradio import networking

@@ -1,7 +1,5 @@
 """The server itself opens no clip: uploads are decoded only in the sandbox."""
 
-from __future__ import annotations
-
 import subprocess
 
 import gradio as gr

@@ -1,7 +1,5 @@
 """Replicas for Ray Serve return the app's answers and refuse invalid requests."""
 
-from __future__ import annotations
-
 import json
 import socket
 import time

@@ -1,7 +1,5 @@
 """Every route of the server is either listed for visitors or refused by name."""
 
-from __future__ import annotations
-
 import pytest
 from gradio.routes import App
 from starlette.routing import Mount

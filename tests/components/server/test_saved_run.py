@@ -1,7 +1,5 @@
 """Opening a saved run needs limited memory, whatever the file contains."""
 
-from __future__ import annotations
-
 import ctypes
 import gc
 import io

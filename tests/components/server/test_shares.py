@@ -1,7 +1,5 @@
 """What one visitor may upload and ask, and that other visitors cannot reach it."""
 
-from __future__ import annotations
-
 import os
 import threading
 from contextlib import suppress

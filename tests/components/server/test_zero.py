@@ -3,8 +3,6 @@
 Arguments and results of the call are pickled.
 """
 
-from __future__ import annotations
-
 import multiprocessing
 import pickle
 import sys

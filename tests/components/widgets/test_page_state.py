@@ -1,7 +1,5 @@
 """The server refuses or clamps values that no widget of the page can send."""
 
-from __future__ import annotations
-
 import math
 from types import SimpleNamespace
 

@@ -1,7 +1,5 @@
 """GleanVID and Soft GleanVID in float32 keep the tokens of their float64 references."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import pytest

@@ -1,7 +1,5 @@
 """Local score, basis rank and ties of GleanVID on made-up clips."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 

@@ -1,7 +1,5 @@
 """Soft GleanVID: its complementarity, its limit and its budgets."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 

@@ -1,7 +1,5 @@
 """The description of a saved run's arrays, from which this module makes whole and odd runs."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

@@ -4,8 +4,6 @@ Other families are compared with a prompt whose dropped tokens are masked in att
 have recurrent layers, which ignore attention masks.
 """
 
-from __future__ import annotations
-
 import pytest
 import torch
 

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass

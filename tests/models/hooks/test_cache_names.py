@@ -1,7 +1,5 @@
 """The key/value cache is found whether transformers names it cache or past_key_values."""
 
-from __future__ import annotations
-
 import pytest
 from torch import nn
 

@@ -1,7 +1,5 @@
 """Compression at inner layers gives the same logits as masking the dropped tokens there."""
 
-from __future__ import annotations
-
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial

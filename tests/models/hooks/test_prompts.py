@@ -1,7 +1,5 @@
 """Compression before the language model gives the same logits as masked attention."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 
 from gleanvid.models.loading.fit import Memory, check_fit, memory, memory_gb

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from gleanvid.models import MODELS, load_model
 from gleanvid.models.loading.registry import CHECKPOINTS
 from tests.models.conftest import ALL, EVERY

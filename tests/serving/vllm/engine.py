@@ -1,7 +1,5 @@
 """Answer the same prompts by transformers, by masked attention and by vLLM, for comparison."""
 
-from __future__ import annotations
-
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path

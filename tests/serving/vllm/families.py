@@ -1,7 +1,5 @@
 """Random models of the families served by vLLM, in sizes for which vLLM has CPU kernels."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Start and stop a vLLM server of the built-in model, for a test or a measurement."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,7 +1,5 @@
 """A fake server with vLLM's protocol, for tests without an engine."""
 
-from __future__ import annotations
-
 import json
 import threading
 import time
