@@ -72,7 +72,7 @@ def methods_table() -> str:
     rows = [
         (
             f"`{row.name}`",
-            row.acts.removesuffix(" the language model"),
+            _short(row.acts),
             row.needs,
             row.deed,
             row.budget,
@@ -87,12 +87,15 @@ def methods_table() -> str:
     return f"{markdown_table(_HEADS, rows, numbers=False)}\n{_NOTE}"
 
 
+def _short(acts: str) -> str:
+    return acts.removesuffix(" the language model")
+
+
 def compressor_table() -> str:
     """Return a Markdown table with fewer columns than that of :func:`methods_table`."""
-    heads = ["name", "source", "acts", "prunes or merges", "needs", "licence of the original"]
+    heads = ["name", "source", "acts ... the language model", "prunes or merges", "needs"]
     rows = [
-        (f"`{row.name}`", row.paper, row.acts, row.deed, row.needs, row.licence)
-        for row in methods()
+        (f"`{row.name}`", row.paper, _short(row.acts), row.deed, row.needs) for row in methods()
     ]
     return markdown_table(heads, rows, numbers=False).rstrip()
 
@@ -135,17 +138,16 @@ def _vllm(method: Compressor) -> str:
 
 
 def model_table() -> str:
-    heads = ["checkpoint", "type", "parameters", "bf16 weights alone", "context", "licence"]
-    heads += ["tested here", "note"]
+    heads = ["checkpoint", "type", "parameters", "bf16 weights alone", "context", "licence", "note"]
     return markdown_table(heads, [_checkpoint(row) for row in CHECKPOINTS], numbers=False).rstrip()
 
 
 def _checkpoint(row: Checkpoint) -> tuple[str, ...]:
-    about, count = "" if row.parameters else "about ", row.parameters or row.size
+    about, count = "" if row.parameters else "~", row.parameters or row.size
     memory = f"{about}{row.weights_gb:.{0 if row.weights_gb >= 10 else 1}f} GB"
     parameters = f"{about}{count:g} B"
     if row.weights_gb < 0.1:
         memory, parameters = f"{about}{row.weights_gb * 1e3:.0f} MB", f"{about}{count * 1e3:.1f} M"
     context = f"{row.context // 1024}K" if row.context else ""
     numbers = (parameters, memory, context)
-    return f"`{row.name}`", row.model_type, *numbers, row.licence, row.tested, row.note
+    return f"`{row.name}`", row.model_type, *numbers, row.licence, row.note

@@ -1,31 +1,25 @@
-"""Known checkpoints: names, sizes, licences, and how they were tested.
+"""Known checkpoints: names, sizes and licences.
 
 Sizes and licences come from the checkpoints' own pages and configurations. ``context`` is the
 number of positions in the configuration or the context length on the page. Unknown values are None
-or empty. Only the built-in model was tested with its published weights. For all others, ``tested``
-begins with "random weights": their model class was tested with random weights, loaded from a
-directory in the published format.
+or empty. Only the built-in model was tested with its published weights; the model classes of all
+others with random weights, loaded from a directory in the published format.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-ORACLE = "random weights: equals masked attention"
-RECURRENT = "random weights: equals a recomputed prompt"
-AHEAD = "compressors before the language model only: most layers keep a recurrent state"
-QWEN3_5 = f"the class of Qwen3.5; {AHEAD}"
-LATE = "needs transformers 5.23"
-WINDOWS = "compressors before the language model only; sdpa alone; needs transformers 5.23"
-WHOLE = "published weights: accuracy and app"
+LATE = "transformers 5.23"
+AHEAD = "no methods inside"
+WINDOWS = f"{AHEAD}; sdpa alone; {LATE}"
 
 
 @dataclass(frozen=True)
 class Checkpoint:
     """A known checkpoint.
 
-    ``size``: billions of parameters according to its name; ``context``: longest prompt in tokens;
-    ``tested``: how this package was tested with it.
+    ``size``: billions of parameters according to its name; ``context``: longest prompt in tokens.
     """
 
     name: str  # hub id, or "builtin"
@@ -34,7 +28,6 @@ class Checkpoint:
     licence: str = ""
     context: int | None = None
     parameters: float | None = None  # exact number of parameters in billions; None: unknown
-    tested: str = ORACLE
     note: str = ""
     gated: bool = False  # terms must be accepted on its page
 
@@ -57,7 +50,6 @@ CHECKPOINTS: tuple[Checkpoint, ...] = (
         APACHE,
         8 * _K,
         0.0073,
-        WHOLE,
         "ships with the package; runs anywhere",
     ),
     Checkpoint("Qwen/Qwen3-VL-2B-Instruct", "qwen3_vl", 2, APACHE, 256 * _K),
@@ -75,7 +67,7 @@ CHECKPOINTS: tuple[Checkpoint, ...] = (
         "qwen3_omni_moe",
         30,
         APACHE,
-        note="the thinker alone, without sound; needs transformers 5.23",
+        note=f"the thinker alone, without sound; {LATE}",
     ),
     Checkpoint("zai-org/GLM-4.1V-9B-Thinking", "glm4v", 9, MIT, 64 * _K),
     Checkpoint("zai-org/GLM-4.6V-Flash", "glm46v", 9, MIT, 128 * _K),
@@ -132,24 +124,19 @@ CHECKPOINTS: tuple[Checkpoint, ...] = (
     ),
     Checkpoint("facebook/Perception-LM-1B", "perception_lm", 1, FAIR, gated=True),
     Checkpoint("facebook/Perception-LM-8B", "perception_lm", 8, FAIR, gated=True),
-    Checkpoint("Qwen/Qwen3.5-27B", "qwen3_5", 27, APACHE, 256 * _K, tested=RECURRENT, note=AHEAD),
-    Checkpoint(
-        "Qwen/Qwen3.5-35B-A3B", "qwen3_5_moe", 35, APACHE, 256 * _K, tested=RECURRENT, note=AHEAD
-    ),
+    Checkpoint("Qwen/Qwen3.5-27B", "qwen3_5", 27, APACHE, 256 * _K, note=AHEAD),
+    Checkpoint("Qwen/Qwen3.5-35B-A3B", "qwen3_5_moe", 35, APACHE, 256 * _K, note=AHEAD),
     Checkpoint(
         "openbmb/MiniCPM-V-4.6",
         "minicpmv4_6",
         1.3,
         APACHE,
         256 * _K,
-        tested=RECURRENT,
-        note=f"frames are not sliced; needs transformers 5.23; {AHEAD}",
+        note=f"frames are not sliced; {AHEAD}; {LATE}",
     ),
-    Checkpoint("Qwen/Qwen3.6-27B", "qwen3_5", 27, APACHE, 256 * _K, tested=RECURRENT, note=QWEN3_5),
-    Checkpoint(
-        "Qwen/Qwen3.6-35B-A3B", "qwen3_5_moe", 35, APACHE, 256 * _K, tested=RECURRENT, note=QWEN3_5
-    ),
-    Checkpoint("Qwen/Qwen3.8-27B", "qwen3_5", 27, tested=RECURRENT, note=QWEN3_5),
+    Checkpoint("Qwen/Qwen3.6-27B", "qwen3_5", 27, APACHE, 256 * _K, note=AHEAD),
+    Checkpoint("Qwen/Qwen3.6-35B-A3B", "qwen3_5_moe", 35, APACHE, 256 * _K, note=AHEAD),
+    Checkpoint("Qwen/Qwen3.8-27B", "qwen3_5", 27, note=AHEAD),
 )
 
 FIRST_CHOICES = (  # (minimum GPU memory in GB, checkpoint to recommend in bfloat16)
