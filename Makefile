@@ -15,7 +15,7 @@ VLLM := $(addprefix tests/serving/vllm/test_,engine.py families.py server.py)
 # Some images forbid kept bytecode; then every process compiles torch and transformers anew.
 export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: app quick test test-all test-vllm test-lmms-eval test-ray static tables docs lock audit release test-python clean
+.PHONY: app quick test test-all test-vllm test-lmms-eval test-ray static tables docs pages demo lock audit release test-python clean
 
 app: .venv/app
 	@$(BIN)/python app.py $(ARGS)
@@ -85,10 +85,16 @@ tables: .venv/dev
 # The documentation as a site that needs no network: docs/_build/html/index.html, with a demo of the viewer. The app serves the
 # copy in assets/docs, and a wheel that is built after it contains that copy.
 docs: .venv/docs
-	OMP_NUM_THREADS=2 $(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
-	OMP_NUM_THREADS=2 $(BIN)/python -m tools.demo docs/_build/html/demo.html
+	@mkdir -p docs/_build/html
+	@OMP_NUM_THREADS=1 $(MAKE) --no-print-directory -j2 pages demo
 	@rm -rf assets/docs && cp -r docs/_build/html assets/docs
 	@echo "docs/_build/html/index.html"
+
+pages:
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
+
+demo:
+	$(BIN)/python -m tools.demo docs/_build/html/demo.html
 
 .venv/uv:
 	@echo "Setting up .venv: once, and some minutes (PyTorch with CUDA is about 5 GB) ..."

@@ -6,11 +6,11 @@ import io
 import re
 import shlex
 import subprocess
-import sys
 import tempfile
 from contextlib import chdir, redirect_stdout
 from pathlib import Path
 
+import execution
 from docutils import nodes
 from docutils.utils.math.latex2mathml import tex2mathml
 from sphinx.application import Sphinx
@@ -49,14 +49,11 @@ class Command(SphinxDirective):
 
 def output_of(line: str) -> str:
     """Run a command; return its output. ``gleanvid`` runs in this process: torch is loaded."""
-    if ".py" in line and line.startswith("gleanvid "):  # a plug-in would stay for other pages
-        program = f"PYTHONPATH={ROOT} {sys.executable} -m gleanvid"
-        line = line.replace("gleanvid", program, 1)
     if not line.startswith("gleanvid "):
         return subprocess.run(
             ["bash", "-c", line], capture_output=True, text=True, check=True
         ).stdout
-    with redirect_stdout(io.StringIO()) as text:
+    with redirect_stdout(io.StringIO()) as text, execution.own_plugins():
         if code := cli.main(shlex.split(line)[1:]):
             raise ExtensionError(f"exit code {code}: {line}")
     return text.getvalue()
@@ -90,6 +87,7 @@ def check_offline(app: Sphinx, error: Exception | None) -> None:
 def setup(app: Sphinx) -> dict[str, bool]:
     from reference_pages import write_reference
 
+    execution.setup()
     app.add_directive("command", Command)
     app.add_html_math_renderer("mathml", (inline_formula, None), (formula, None))
     app.config.html_math_renderer = "mathml"

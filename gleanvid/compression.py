@@ -104,7 +104,7 @@ class Compression:
 
     @classmethod
     def of(cls, arrays: Mapping[str, np.ndarray], grid: Sequence[int]) -> Compression:
-        """Build the record from its :meth:`arrays` and its grid."""
+        """Build a record from what :meth:`arrays` returns and its grid (T, rows, columns)."""
         own = {name: torch.from_numpy(value) for name, value in arrays.items()}
 
         def part(kind: str) -> dict[str, Tensor]:
@@ -208,7 +208,10 @@ class Compression:
         return sparse.coalesce()
 
     def then(self, later: Compression) -> Compression:
-        """Return this record combined with a later one, which compressed its K output tokens."""
+        """Return this record combined with a later one, which compressed its K output tokens.
+
+        Raises ``ValueError`` if the later record is of another number of tokens.
+        """
         if later.num_tokens != self.num_kept:
             raise ValueError(
                 f"the later record covers {later.num_tokens} rows, not {self.num_kept}"
@@ -224,7 +227,7 @@ class Compression:
         return replace(self, **parts, state=later.state)
 
     def to(self, device: torch.device | str) -> Compression:
-        """Return this record with all tensors on ``device``; see ``gleanvid.devices.moved``."""
+        """Return this record on ``device``; float64 becomes float32 where there is no float64."""
         parts: dict[str, Any] = {
             name: {key: moved(value, device) for key, value in getattr(self, name).items()}
             for name in _NAMED

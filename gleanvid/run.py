@@ -73,7 +73,7 @@ class Run:
 
     @property
     def compression(self) -> Compression:
-        """Record of the first compression stage; most methods have it before the language model."""
+        """Compression record of the first stage; of most methods, before the language model."""
         return self.by_layer[min(self.by_layer)]
 
     @property
@@ -104,7 +104,7 @@ class Run:
         }
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """Return all arrays by the names that they have in a saved run; they are not copied."""
+        """Return the arrays of ``run.npz`` by name: frames, records, geometry. No copies."""
         own = {
             "frames": self.video.frames,
             "timestamps": self.video.timestamps,
@@ -136,7 +136,7 @@ class Run:
 
     @classmethod
     def of(cls, facts: Mapping[str, Any], arrays: Mapping[str, Any]) -> Run:
-        """Build the run from the contents of both files of :meth:`save`.
+        """Build a run from the contents of ``run.json`` and ``run.npz``, see :meth:`save`.
 
         Raises ``KeyError``, ``TypeError`` or ``ValueError`` if the contents are not those of a run.
         """

@@ -99,7 +99,8 @@ class Relevance:
                 (``whole_record``).
 
         Returns:
-            Fractions of the relevance, named "kept", "best" and "random".
+            Fractions of the relevance on three sets of that many tokens: "kept", "best" (the most
+            relevant) and "random" (on average).
 
         Raises:
             ValueError: the record is of a clip with another number of tokens.
@@ -123,7 +124,8 @@ class Relevance:
                 ``len(run.cost.visual_tokens_by_layer)``.
 
         Returns:
-            Fractions of the relevance, named "kept", "best" and "random".
+            Fractions of the relevance on three sets of that many tokens: "kept", "best" (the most
+            relevant) and "random" (on average).
 
         Raises:
             ValueError: a record is of a clip with another number of tokens.

@@ -118,9 +118,9 @@ def key_of(name: Any) -> str:
 
 
 def method_from(text: str, retention_ratio: float | None = None) -> Compressor:
-    """Make a method from its name and settings: ``holitom(tau=0.65)``; see :mod:`.specs`.
+    """Make a compressor from its name and settings, such as ``holitom(0.1, tau=0.65)``.
 
-    ``retention_ratio`` is that of a text without one; the baseline with all tokens ignores it.
+    ``retention_ratio`` counts if the text has none; the baseline with all tokens ignores it.
     Raises ``ValueError`` for an unknown method or setting, for a value out of its range, and for a
     setting with two values.
     """

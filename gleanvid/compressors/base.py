@@ -145,7 +145,7 @@ class Compressor(ABC):
         """Return this compressor with its settings adapted to ``num_layers`` layers.
 
         By default only a method with a setting ``num_layers`` changes: to this number, with its
-        setting ``layer``, if it has one, scaled by ``scale_layer``.
+        setting ``layer``, if it has one, in proportion.
         """
         settings = {one.name: getattr(self, one.name) for one in fields(self)}
         if "num_layers" not in settings:

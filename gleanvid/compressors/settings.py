@@ -62,7 +62,14 @@ class Setting:
 
 
 def setting(default: Any, help: str, *, kind: type | None = None, **limits: Any) -> Any:
-    """Declare a compressor setting: default, help and the limits of :class:`Setting`."""
+    """Declare a setting of a compressor.
+
+    Args:
+        default: the value that a compressor has without the setting.
+        help: one line for the command line and the app.
+        kind: type of the values; None: that of ``default``.
+        limits: ``low``, ``high``, ``step``, ``choices``, ``open`` and ``label``.
+    """
     kind = kind or type(default)
     return field(default=default, metadata={"setting": Setting(help, **limits), "kind": kind})
 

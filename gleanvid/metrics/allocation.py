@@ -31,7 +31,7 @@ def gini(values: torch.Tensor) -> float:
 
 
 def budget_gini(record: Compression) -> float:
-    """Return the Gini coefficient of the numbers of tokens kept per unit."""
+    """Return the Gini coefficient of the tokens kept per unit; 0: as many in each."""
     return gini(record.budgets)
 
 

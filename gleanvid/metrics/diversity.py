@@ -49,7 +49,7 @@ def singular_values(rows: Tensor) -> Tensor:
 
 
 def effective_dimension(debiased: Tensor, record: Compression) -> float:
-    """Return the effective rank of the kept tokens (Fig. 1(c)).
+    """Return the effective rank of all kept tokens of a clip (the paper's Fig. 1(c)).
 
     Args:
         debiased: tokens [L, D], see :func:`gleanvid.metrics.debiased`.

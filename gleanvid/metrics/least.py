@@ -141,7 +141,7 @@ class Least:
         return f"{said} Not monotone: {', '.join(steps)}."
 
     def summary(self) -> dict[str, Any]:
-        """Return the result and all tries in their order, ready for JSON."""
+        """Return the ratio and tokens found, and every try in its order, ready for JSON."""
         return {
             "method": self.method,
             "reference": self.answer,

@@ -6,7 +6,7 @@ from gleanvid.types import Compression
 
 
 def mask_overlap(a: Compression, b: Compression) -> float:
-    """Return the IoU of the kept positions of two records of one clip.
+    """Return intersection over union of the positions that two records of a clip keep.
 
     Raises:
         ValueError: the records have different grids.

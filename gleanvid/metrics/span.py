@@ -155,7 +155,10 @@ def energy_outside_span(debiased: Tensor, record: Compression, span: Span | None
 
 
 def basis_rank(debiased: Tensor, record: Compression, span: Span | None = None) -> Tensor:
-    """Return the dimension of the span of all output tokens up to each unit, int64 [T]."""
+    """Return the dimension of the span of all output tokens up to each unit, int64 [T].
+
+    ``span``: computed before for this record; None computes it.
+    """
     return (span or kept_span(debiased, record)).rank
 
 

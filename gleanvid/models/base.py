@@ -44,11 +44,11 @@ class ModelAdapter(ChatPrompts):
     @classmethod
     @abstractmethod
     def layout_of(cls, hf_model: Any) -> hooks.Layout:
-        """Return the layout of ``hf_model``: the modules and settings that compression needs."""
+        """Return the parts of a transformers model that compression needs: modules and settings."""
 
     @classmethod
     def layout_with(cls, hf_model: Any, processor: Any) -> hooks.Layout:
-        """Return the layout, for families whose prompts must be read as text too.
+        """Return the model's parts, for families whose prompts must be read as text too.
 
         ``processor``: a processor or tokenizer; None: the one stored with the model, if needed.
         """
@@ -177,5 +177,9 @@ class ModelAdapter(ChatPrompts):
             return write_answer(self, inputs, record, length, sampling, on_text=on_text, stop=stop)
 
     def conversation(self, encoded: Encoded, compressor: Compressor | None) -> Conversation:
-        """Compress and prefill a video once, for many questions; see :class:`Conversation`."""
+        """Compress and prefill a video once, for many questions; ``compressor`` None drops nothing.
+
+        A compressor that reads the question runs again for each. Raises ``ModelError`` if memory
+        runs out.
+        """
         return Conversation(self, encoded, compressor)

@@ -62,6 +62,6 @@ class Encoded:
 
     @property
     def signals(self) -> dict[str, Tensor]:
-        """The vision signals that were computed, by name."""
+        """The optional inputs of compressors that were computed, by name, such as "saliency"."""
         named = {"saliency": self.tokens.saliency, "keys": self.tokens.keys}
         return {name: rows for name, rows in named.items() if rows is not None}

@@ -57,7 +57,7 @@ class TokenModel(ABC):
         """
 
     def check_can_answer(self) -> None:
-        """Raise ``ModelError`` unless the model can answer; call it before encoding a clip."""
+        """Raise ``ModelError`` for a model without a language model: a recording or an encoder."""
         if self.cannot_answer:
             raise ModelError(self.cannot_answer)
 

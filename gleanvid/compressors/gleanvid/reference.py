@@ -85,7 +85,7 @@ def debias(x: Tensor) -> Tensor:
 
 
 def pooling_cells(rows: int, columns: int) -> Cells:
-    """Neighbourhoods N(n): cells that tile the grid from the top left.
+    """Neighbourhoods N(n): lists of positions, cells of 2 x 2 from the top left.
 
     Cells at the right and bottom edges of an odd grid are smaller.
     """
@@ -114,7 +114,10 @@ def cell_novelty(debiased: Tensor, cells: Cells) -> Tensor:
 
 
 def novelty(debiased: Tensor, cells: Cells) -> Tensor:
-    """Temporal novelty R [T] of debiased tokens [T, N, D] (Alg. 1, line 15)."""
+    """Temporal novelty R [T] of debiased tokens [T, N, D] (Alg. 1, line 15).
+
+    ``cells``: for every pooling cell, the grid positions in it.
+    """
     sizes = torch.tensor([len(cell) for cell in cells])
     return (cell_novelty(debiased, cells) * sizes).sum(1)
 
@@ -138,7 +141,7 @@ def unit_budgets(r: Tensor, total: int, per_unit: int) -> list[int]:
 
 
 def rounded(quota: Tensor, total: int, cap: int) -> list[int]:
-    """Round budgets to integers by largest remainder (Alg. 1, line 20).
+    """Round budgets [T] to integers by largest remainder (Alg. 1, line 20).
 
     They sum to ``total``, and each is at most ``cap``.
     """
@@ -153,7 +156,14 @@ def rounded(quota: Tensor, total: int, cap: int) -> list[int]:
 
 
 def select(x: Tensor, debiased: Tensor, cells: Cells, budgets: list[int]) -> set[int]:
-    """Indices of the kept tokens, unit by unit (Algorithm 2)."""
+    """Flat indices t*N + n of the kept tokens (Algorithm 2).
+
+    Args:
+        x: tokens [T, N, D] before debiasing.
+        debiased: the same tokens debiased.
+        cells: for every pooling cell, the grid positions in it.
+        budgets: number of tokens to keep of each unit.
+    """
     per_unit = x.shape[1]
     scale = debiased.norm(dim=-1).max()
     basis = x.new_zeros(0, x.shape[-1])  # Q, Alg. 2, line 2
@@ -185,13 +195,13 @@ def local_scores(unit: Tensor, cells: Cells) -> Tensor:
 
 
 def min_max(values: Tensor, constant: float) -> Tensor:
-    """Scale to [0, 1]; zeros where values differ by ``constant`` or less (guard)."""
+    """Scale values [N] to [0, 1]; all 0 if they differ by ``constant`` or less (guard)."""
     low, high = values.min(), values.max()
     return (values - low) / (high - low) if high - low > constant else torch.zeros_like(values)
 
 
 def best(score: Tensor, budget: int) -> list[int]:
-    """Positions of the ``budget`` highest scores, best first.
+    """Positions of the ``budget`` highest scores [N], best first.
 
     Guard: among scores tied with the last one kept, the lower index comes first.
     """
@@ -225,7 +235,7 @@ def new_directions(rows: Tensor, basis: Tensor, scale: Tensor) -> Tensor:
 
 
 def outside(rows: Tensor, basis: Tensor) -> Tensor:
-    """Subtract from vectors [..., D] their projection on an orthonormal basis [q, D].
+    """Return vectors [..., D] without their projection on an orthonormal basis [q, D].
 
     This is done twice, because the first time leaves rounding errors.
     """

@@ -92,10 +92,10 @@ class Benchmark(ABC):
 
     @abstractmethod
     def right(self, item: Item, response: str) -> bool:
-        """Return whether a response is right."""
+        """Return whether a response, as the model wrote it, names the right option."""
 
     def prompt(self, item: Item, how: str) -> str:
-        """Return the text that follows the video in the prompt, for the response mode ``how``."""
+        """Return the text after the video: the question, and for ``how`` "letter" its options."""
         if how != "letter":
             return item.question
         options = [f"{letter(number)}. {text}" for number, text in enumerate(item.options)]
@@ -105,7 +105,7 @@ class Benchmark(ABC):
     def evidence(self, item: Item, tokens: VideoTokens) -> Tensor | None:
         """Return which tokens show each object that the question is about.
 
-        The result is bool [objects, tokens of the clip], or None if the benchmark does not know it.
+        The result is bool [objects, L], None if the benchmark does not know.
         """
         return None
 

@@ -38,7 +38,7 @@ class Prefill:
 
     @property
     def compressions(self) -> Rows:
-        """The records of the first stage: a list by prompt of the batch of lists by video.
+        """Compression records of the first stage: for each prompt a list, one record a video.
 
         Raises ``ValueError`` if no video was compressed yet.
         """
@@ -50,7 +50,7 @@ class Prefill:
 
     @property
     def compression(self) -> Compression:
-        """The record of the first stage, for one prompt with one video.
+        """Compression record of the first stage, for one prompt with one video.
 
         Raises ``ValueError`` for several prompts or videos, and if no video was compressed yet.
         """
