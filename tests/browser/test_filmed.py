@@ -16,7 +16,7 @@ FLASH, DRIVEWAY = (f"[id='gv-example-{name}.mp4']" for name in ("glimpse_1", "dr
 def page(window):
     with served(Engine(LocalBackend({})), examples(), [BUILT_IN_MODEL, PHOTO_MODEL]) as url:
         page = listen(window)
-        page.goto(url)
+        page.goto(f"{url}/?frames=8")
         page.wait_for_selector(".gv-viewer[data-state=ready]")
         page.locator(DRIVEWAY).click()
         notice(page, "Used")

@@ -30,7 +30,7 @@ def page(window, hub, published, monkeypatch):  # noqa: F811
     hub.repositories["tiny/gated"] = Repository(published, gated=True)
     hub.repositories[NAME].pause_s = 0.02
     with serving() as (_, url):
-        page = opened_at(window, url)
+        page = opened_at(window, f"{url}/?frames=8")
         yield page
         page.close()
 
@@ -50,7 +50,7 @@ def says(page, text, place="#gv-load"):
 
 def test_question_about_a_filmed_clip_is_answered_by_the_model_that_one_button_loads(page, hub):  # noqa: F811
     page.locator("[id='gv-example-driveway.mp4']").click()
-    notice(page, "Used 32")
+    notice(page, "Used 8")
     page.get_by_label("Question", exact=True).fill("What is parked there?")
     button = page.get_by_role("button", name="Load offered")
     button.click()
@@ -81,8 +81,8 @@ def test_model_picker_refuses_an_unknown_model_cancels_a_download_and_loads_a_mo
     press(page, "Load")
     says(page, f"{NAME} is ready")
     until(page, lambda: page.locator("#gv-model input").input_value() == NAME)
-    notice(page, "Used 32")
-    assert "of 64" in page.locator(".gv-status").inner_text()  # token counts of the new model
+    notice(page, "Used 8")
+    assert "of 100" in page.locator(".gv-status").inner_text()  # token counts of the new model
     assert page.errors == []
     page.reload()
     page.wait_for_selector(".gv-viewer[data-state=ready]")
