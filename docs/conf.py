@@ -24,6 +24,7 @@ html_theme = "furo"
 html_static_path = ["static"]
 html_css_files = ["site.css"]
 html_show_sphinx = False
+html_show_copyright = False
 html_copy_source = False
 
 myst_enable_extensions = ["dollarmath", "colon_fence", "deflist"]
