@@ -4,17 +4,16 @@ import inspect
 import re
 from pathlib import Path
 
-import numpy as np
 import pytest
 import torch
 from transformers.models.qwen3_vl import processing_qwen3_vl, video_processing_qwen3_vl
 from transformers.quantizers import quantizer_awq, quantizer_finegrained_fp8, quantizer_gptq
 
 import gleanvid
-from gleanvid import VideoTokens, errors
+from gleanvid import VideoTokens, errors, models, types
 from gleanvid.compressors import method_from
 from gleanvid.models.frames import frame_metadata
-from gleanvid.models.hooks import installing
+from gleanvid.models.hooks import installing, turns
 from gleanvid.models.loading import options
 
 ROOT = Path(__file__).parents[1]
@@ -44,11 +43,6 @@ def compressed(model, inputs, **how):
     return record
 
 
-def twice(model, process):
-    with gleanvid.compressing(model.hf_model, "gleanvid"):
-        compressed(model, process())
-
-
 def without_ids(model, process):
     inputs = process()
     del inputs["mm_token_type_ids"]
@@ -58,12 +52,6 @@ def without_ids(model, process):
 def cut(model, process):
     inputs = process()
     model.hf_model(**{**inputs, **{name: inputs[name][:, :60] for name in IDS}})
-
-
-def outside(model, process):
-    with gleanvid.compressing(model.hf_model, "gleanvid"):
-        cache = model.hf_model(**process(), use_cache=True).past_key_values
-    model.hf_model(input_ids=torch.tensor([[5]]), past_key_values=cache)
 
 
 def too_early(model, process):
@@ -88,21 +76,13 @@ RAISED = {  # part of a message on the page -> what raises it
     "prompt-lookup decoding does not work with compression": (
         lambda model, process: compressed(model, process(), prompt_lookup_num_tokens=2)
     ),
-    "This model is already inside a compressing() block": twice,
-    "this cache holds a compressed prompt, so positions would be wrong here": outside,
     "nothing was compressed yet: the model has not run a prompt with a video": too_early,
-    "is not a transformers model": (
-        lambda *_: gleanvid.compressing(torch.nn.ReLU(), "gleanvid").__enter__()
-    ),
     "retention_ratio=0.05 is out of reach": (
         lambda *_: method_from("dycoke(0.05)").compress(
             VideoTokens.from_grid(torch.rand(4, 2, 2, 8))
         )
     ),
     "retention_ratio has two values": lambda *_: method_from("gleanvid(0.2)", 0.1),
-    "frames in memory have no times of their own": (
-        lambda *_: gleanvid.Video.from_frames(np.zeros((2, 8, 8, 3), np.uint8))
-    ),
 }
 
 
@@ -113,7 +93,11 @@ def test_message_on_the_page_is_the_one_that_is_raised(message, model, process):
         RAISED[message](model, process)
 
 
-WRITTEN = {  # part of a message that needs another machine or is a warning -> where it stands
+WRITTEN = {  # part of a message that another test raises, or no CPU -> the module that has it
+    "This model is already inside a compressing() block": installing,
+    "this cache holds a compressed prompt, so positions would be wrong here": turns,
+    "is not a transformers model": models,
+    "frames in memory have no times of their own": types,
     "frames per second but no video metadata was provided": video_processing_qwen3_vl,
     "requires frame timestamps to construct prompts, but the": processing_qwen3_vl,
     "requires gptqmodel": quantizer_awq,
