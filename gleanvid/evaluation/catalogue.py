@@ -137,9 +137,16 @@ def _vllm(method: Compressor) -> str:
     return "yes" if reason is None else "no: " + reason.partition(",")[0].partition(":")[0]
 
 
+_TESTED = (
+    "Only `builtin` was tested with its published weights, every other class with random weights."
+)
+
+
 def model_table() -> str:
+    """Return Markdown: one row per known checkpoint, and how they were tested."""
     heads = ["checkpoint", "type", "parameters", "bf16 weights alone", "context", "licence", "note"]
-    return markdown_table(heads, [_checkpoint(row) for row in CHECKPOINTS], numbers=False).rstrip()
+    table = markdown_table(heads, [_checkpoint(row) for row in CHECKPOINTS], numbers=False)
+    return f"{table}\n{_TESTED}"
 
 
 def _checkpoint(row: Checkpoint) -> tuple[str, ...]:

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-LATE = "transformers 5.23"
-AHEAD = "no methods inside"
+LATE = "needs transformers 5.23"
+AHEAD = "no methods inside the language model"
 WINDOWS = f"{AHEAD}; sdpa alone; {LATE}"
 
 
