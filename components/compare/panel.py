@@ -173,7 +173,7 @@ def asked_with(
     path, model = settings["clip"] or "", settings["model"]
     asks = can_answer(model)
     rows = listed or [(values[inputs.question] or "" if asks else "", None, path)]
-    examples = [inputs.examples.get(clip) for *_, clip in rows]
+    examples = [inputs.example(clip) for *_, clip in rows]
     questions = [
         (text, truth or (example.expected(text) if example else None))
         for (text, truth, _), example in zip(rows, examples, strict=True)
@@ -199,4 +199,4 @@ def of_clip(inputs: Inputs, request: Request, path: str) -> Request:
     """Return ``request`` for the clip at ``path``; a request to a recording is unchanged."""
     if path == request.path or request.model in inputs.recordings:
         return request  # a recording holds the answers about one clip only
-    return replace(request, path=path, example=inputs.examples.get(path))
+    return replace(request, path=path, example=inputs.example(path))

@@ -142,7 +142,7 @@ class ExportTab(Tab):
             saved = opening.opened(values[self.opened])
             own = [values[self.clip]] if values[self.clip] else []
             run, path = at_home(engine, saved, [*own, *inputs.examples])
-            example = inputs.examples.get(path or "")
+            example = inputs.example(path)
             facts = example and example.facts
             view = payload([run], source=path, facts=facts, question=run.question)
         except Exception as error:

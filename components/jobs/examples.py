@@ -7,6 +7,8 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from gleanvid.glimpse.questions.make import is_marked
+
 from ..places import ASSETS
 from .local import BUILT_IN, PHOTOS
 
@@ -26,6 +28,11 @@ class Example(NamedTuple):
     def facts(self) -> Path:
         """Return the path of the JSON file with a Glimpse clip's scene, questions and answers."""
         return self.path.with_suffix(".json")
+
+    @property
+    def is_glimpse(self) -> bool:
+        """Whether the clip is Glimpse's, so that the built-in model can answer about it."""
+        return bool(self.questions) or is_marked(self.path)
 
     def expected(self, question: str) -> str | None:
         """Return the right answer to a known question."""
@@ -84,11 +91,11 @@ def ready(example: Example | None) -> list[str]:
 def model_for(example: Example | None, chosen: str, offered: Collection[str]) -> str:
     """Return the model to use for a clip if the model ``chosen`` is selected on the page.
 
-    The built-in model is for Glimpse clips, whose right answers are known. The photo encoder is for
-    all other clips. If one of them is chosen for the wrong kind of clip, the other is used, if the
-    page offers it. Any other model is used for every clip.
+    The built-in model is for Glimpse clips, the photo encoder for all other clips. If one of them
+    is chosen for the wrong kind of clip, the other is used, if the page offers it. Any other model
+    is used for every clip.
     """
-    wanted = BUILT_IN if example and example.questions else PHOTOS
+    wanted = BUILT_IN if example and example.is_glimpse else PHOTOS
     return wanted if {chosen, wanted} <= {BUILT_IN, PHOTOS} & set(offered) else chosen
 
 
@@ -97,8 +104,14 @@ def models_for(example: Example | None, models: Models) -> Models:
 
     The built-in model is left out for a clip that is not Glimpse's if the photo encoder is there.
     """
-    known = bool(example and example.questions) or PHOTOS not in [name for _, name in models]
+    known = bool(example and example.is_glimpse) or PHOTOS not in [name for _, name in models]
     return [pair for pair in models if known or pair[1] != BUILT_IN]
+
+
+def uploaded(path: str | None) -> Example | None:
+    """Return an uploaded Glimpse clip as an example without known answers; None for other clips."""
+    own = Example(Path(path or ""), "", "")
+    return own if own.is_glimpse else None
 
 
 def example_of(examples: Sequence[Example], path: str | None) -> Example | None:

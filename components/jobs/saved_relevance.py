@@ -46,7 +46,7 @@ def saved(example: Example, question: str, run: Run, file: Path = FILE) -> Relev
 
     ``run`` must be by the built-in model without a pixel limit, on the map's token grid.
     """
-    is_usual = run.model == BUILT_IN and not run.made_with.get("max_pixels")
+    is_usual = run.model == BUILT_IN and not run.made_with.get("max_pixels") and example.questions
     found = _all(file).get((example.path.name, question.strip())) if is_usual else None
     return found if found and found.grid == run.compression.grid else None
 

@@ -79,7 +79,7 @@ class OfferPanel(Panel):
     def ready(self, name: str, values: Values) -> Changes:
         """Choose the loaded model; ask the question if there is one, else show the tokens."""
         inputs = self.page.inputs
-        example = inputs.examples.get(values[inputs.settings["clip"]])
+        example = inputs.example(values[inputs.settings["clip"]])
         choices = models_for(example, self.choosing.choices)
         chosen = {self.model: gr.update(choices=choices, value=name), self.bar: {}}
         if str(values[inputs.question] or "").strip():

@@ -172,8 +172,7 @@ class LinkPanel(Panel):
 
     def example(self, path: str | None) -> Example | None:
         """Return the example at this path; None for other paths."""
-        known = self.page.inputs.examples.get(path or "")
-        return known or example_of(self.page.examples, path)
+        return example_of(self.page.examples, path) or self.page.inputs.example(path)
 
     def opening_settings(self, linked: Mapping[str, Any]) -> Changes:
         """Return widget values with the link's compressor settings.

@@ -118,5 +118,5 @@ def _speed(cost: Cost) -> float:
 
 def caveat(example: Example | None, model: str) -> str:
     """Return a warning if the built-in model answers about a clip it is not made for, else ""."""
-    known = example is not None and example.questions
+    known = example is not None and example.is_glimpse
     return "" if known or model != BUILT_IN else KNOWS_GLIMPSE

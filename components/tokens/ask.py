@@ -37,7 +37,8 @@ def ask(
     Yields the page's changes: which tokens B keeps, then its growing answer, then the answer of A.
     Ends a running preview or live answer of the same ``session`` (an open page).
     """
-    engine.pages.end_preview(session, version=sides.version)
+    if not request.missing(sides.question):  # else the preview goes on
+        engine.pages.end_preview(session, version=sides.version)
     asking = _Asking(engine, session, request, sides, both)
 
     def last(notice: Message) -> PageUpdate:

@@ -131,7 +131,7 @@ class ClipPanel(Panel):
             outputs.working(False)
             | {self.arrived: time.monotonic()}
             | self.shelf_of(dict([*others, (path, picture)][-SHELVED:]))
-            | self.shown(path, None, self.asked(values), values)
+            | self.shown(path, self.page.inputs.example(path), self.asked(values), values)
         )
 
     def shown(
@@ -174,7 +174,9 @@ class ClipPanel(Panel):
         if not isinstance(place, int) or not 0 <= place < len(paths):
             return gr.skip()
         path = paths[place]
-        return self.ready_again(user) | self.shown(path, None, self.asked(values), values)
+        return self.ready_again(user) | self.shown(
+            path, self.page.inputs.example(path), self.asked(values), values
+        )
 
     def ready_again(self, user: gr.Request) -> Changes:
         """Stop reading an upload because another clip was chosen.
@@ -207,7 +209,7 @@ class ClipPanel(Panel):
         inputs, offered = self.page.inputs, self.page.outputs.ready
         recording = inputs.recordings.get(values[self.model])
         if recording is None:
-            return {offered: ready(inputs.examples.get(values[self.file]))}
+            return {offered: ready(inputs.example(values[self.file]))}
         return {
             offered: list(recording.questions),
             inputs.question: next(iter(recording.questions), ""),

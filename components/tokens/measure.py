@@ -22,7 +22,8 @@ def measure(engine: Engine, session: str, request: Request, sides: Sides) -> Ite
 
     If no run in the viewer has that answer, the question is first asked with all tokens.
     """
-    engine.pages.end_preview(session, version=sides.version)
+    if not request.missing(sides.question):  # else the preview goes on
+        engine.pages.end_preview(session, version=sides.version)
     job = Job(engine, session, request)
     yield from job.run(_measured(job, sides), lambda notice: PageUpdate(notice, done=True))
 

@@ -11,7 +11,7 @@ import gradio as gr
 from gleanvid.compressors.base import Compressor
 
 from ..jobs.display import Message, PageUpdate
-from ..jobs.examples import Example
+from ..jobs.examples import Example, uploaded
 from ..jobs.methods import RATIO, make_compressor, pinned_settings
 from ..jobs.recorded import Entry
 from ..jobs.request import EDITED, Request, Sides
@@ -66,6 +66,10 @@ class Inputs:
         """Return all inputs of an event by widget, with those unpacked from ``gathered.box``."""
         return {**values, **self.gathered.read(values[self.gathered.box])}
 
+    def example(self, path: str | None) -> Example | None:
+        """Return the clip at ``path`` as an example, if its questions have known forms."""
+        return self.examples.get(path or "") or uploaded(path)
+
     def by_key(self, values: Values) -> dict[str, Any]:
         """Return all settings by their key in a link."""
         own = dict(self.defaults)
@@ -90,7 +94,7 @@ class Inputs:
                 "top_p": settings["top_p"],
                 "max_new_tokens": int(settings["new_tokens"] or 0),
             },
-            example=None if recording else self.examples.get(settings["clip"]),
+            example=None if recording else self.example(settings["clip"]),
             start=(settings["from"] or "").strip(),
             end=(settings["to"] or "").strip(),
         )

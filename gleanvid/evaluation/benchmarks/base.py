@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from gleanvid.types import Video, VideoTokens
@@ -93,6 +93,11 @@ class Benchmark(ABC):
     @abstractmethod
     def right(self, item: Item, response: str) -> bool:
         """Return whether a response, as the model wrote it, names the right option."""
+
+    def names_an_option(self, item: Item, response: str) -> bool:
+        """Return whether a response names one of the options, right or wrong."""
+        options = range(len(item.options))
+        return any(self.right(replace(item, answer=number), response) for number in options)
 
     def prompt(self, item: Item, how: str) -> str:
         """Return the text after the video: the question, and for ``how`` "letter" its options."""

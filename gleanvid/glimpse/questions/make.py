@@ -24,6 +24,9 @@ from gleanvid.glimpse.world.render import boxes, render
 from gleanvid.glimpse.world.scenes import sample_scene
 from gleanvid.glimpse.world.world import ClipSettings, Scene
 
+MARK = "A clip of GleanVID's Glimpse"  # comment in the header of a clip's file
+_HEADER = 2**16  # bytes at the start of a file that have its header
+
 
 def write_split(
     split: str,
@@ -84,6 +87,7 @@ def write_mp4(
     height, width = (side * scale for side in frames.shape[1:3])
     part = path.with_suffix(".part")
     with av.open(str(part), "w", format="mp4", options={"movflags": "faststart"}) as file:
+        file.metadata["comment"] = MARK
         stream = file.add_stream("libx264", rate=fps, options={"crf": str(crf)})
         stream.width, stream.height, stream.pix_fmt = width, height, "yuv420p"
         for number, frame in enumerate(frames):
@@ -93,6 +97,14 @@ def write_mp4(
             file.mux(stream.encode(picture))
         file.mux(stream.encode())
     part.replace(path)
+
+
+def is_marked(path: Path) -> bool:
+    """Return whether :func:`write_mp4` wrote the file: its header has ``MARK`` as a comment."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return MARK.encode() in file.read(_HEADER)
 
 
 class ThingFacts(TypedDict):

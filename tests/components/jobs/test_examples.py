@@ -1,8 +1,11 @@
 import json
 
+import numpy as np
 import pytest
 
 from components.jobs import examples
+from components.jobs.request import Request
+from gleanvid.glimpse.questions.make import write_mp4
 
 
 @pytest.fixture
@@ -46,3 +49,14 @@ def test_built_in_model_is_not_offered_for_a_clip_that_is_not_glimpse_s(folder):
     assert examples.models_for(glimpse, menu) == menu
     assert examples.models_for(filmed, menu) == examples.models_for(None, menu) == menu[1:]
     assert examples.models_for(None, menu[:1]) == menu[:1]
+
+
+def test_uploaded_glimpse_clip_is_asked_in_known_forms_by_the_built_in_model(folder, tmp_path):
+    write_mp4(np.zeros((2, 16, 16, 3), np.uint8), tmp_path / "own.mp4")
+    own = examples.uploaded(str(tmp_path / "own.mp4"))
+    assert examples.model_for(own, "mobilenet_v2", ["builtin", "mobilenet_v2"]) == "builtin"
+    assert own.expected("What shape?") is None and examples.ready(own) == []
+    request = Request(str(own.path), 8, "builtin", example=own)
+    assert request.missing("What colour is the diamond?") == ""
+    assert "“cat”" in request.missing("Where is the cat?")
+    assert examples.uploaded(str(folder / "a.mp4")) is examples.uploaded(None) is None

@@ -7,10 +7,12 @@ import torch
 from components.jobs import display
 from components.jobs.engine import Engine
 from components.jobs.examples import Example
+from components.jobs.local import PHOTOS
 from components.jobs.queue import ModelQueue, Work
 from components.jobs.request import NO_CLIP, NO_QUESTION, Request, Sides
 from components.tokens.answers import KNOWS_GLIMPSE
 from components.tokens.ask import ask
+from components.tokens.measure import measure
 from components.tokens.preview import DECIDES_LATE, preview
 from gleanvid import COMPRESSORS, GleanVID, ModelError, errors
 from tests.components.fake import FakeBackend
@@ -237,3 +239,11 @@ def test_tokens_kept_inside_the_model_are_shown_only_with_the_answer(clip, monke
     updates = updates_of(engine, request)
     assert [bool(update.viewer) for update in updates].count(True) == 1
     assert engine.runs.get(last_of(updates).runs[0]).by_layer.keys() == {0}
+
+
+@pytest.mark.parametrize("act", [ask, measure])
+def test_question_that_cannot_be_asked_does_not_end_the_preview(clip, act):
+    engine = Engine(FakeBackend())
+    work = engine.pages.begin_preview("me", 1)
+    (update,) = act(engine, "me", request_of(clip, PHOTOS), replace(MOVES, version=2))
+    assert "answers no questions" in update.notice["text"] and not work.stop.is_set()

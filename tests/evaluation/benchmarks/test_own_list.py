@@ -84,14 +84,23 @@ def test_eval_of_a_list_resumes_and_refuses_a_changed_list(folder, capsys, monke
     # saving figures would take most of the time
     monkeypatch.setattr("gleanvid.evaluation.tables.publish._save", lambda *_: None)
     words = ["eval", "--benchmark", "list", "--questions", str(folder / "list.csv")]
-    words += ["--compressor", "uniform,gleanvid", "--num-frames", "4", "--how", "likelihood"]
+    words += ["--compressor", "uniform,gleanvid", "--num-frames", "4"]
     words += ["--out", str(folder / "out"), "--device", "cpu"]
     assert main(words) == 0
     table = (folder / "out" / "table.md").read_text()
     assert "list: 3 questions about 2 clips" in table and "Holm" in table
+    assert json.loads((folder / "out" / "results.json").read_text())["how"] == ["likelihood"]
     assert str(folder) not in table
     journal = (folder / "out" / "journal.jsonl").read_bytes()
     assert main(words) == 0 and (folder / "out" / "journal.jsonl").read_bytes() == journal
     (folder / "list.csv").write_text(CSV.replace("Ann,x", "Bob,x"))
     assert main(words) == 2
     assert "benchmark.content" in capsys.readouterr().err
+
+
+def test_eval_says_how_many_responses_name_no_option(folder, capsys, monkeypatch):
+    monkeypatch.setattr("gleanvid.evaluation.tables.publish._save", lambda *_: None)
+    words = ["eval", "--benchmark", "list", "--questions", str(folder / "list.csv")]
+    words += ["--compressor", "uniform", "--num-frames", "4", "--how", "letter,likelihood"]
+    assert main([*words, "--out", str(folder / "out"), "--device", "cpu"]) == 0
+    assert "6 of 6 responses name none of the options" in capsys.readouterr().err
