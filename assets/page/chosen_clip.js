@@ -34,7 +34,8 @@
 
   // Another clip is a step in the browser's history: Back returns to the clip before, and keeps the settings.
   function step(before) {
-    history.replaceState({ ...history.state, clip: before }, "");
+    const jump = undefined; // Back to a clip keeps the tab (links.js)
+    history.replaceState({ ...history.state, clip: before, jump }, "");
     gleanvid.flushAddress(true);
     history.replaceState({ ...history.state, clip }, "");
   }
@@ -68,6 +69,7 @@
     upload.title = chosen === upload ? own || name : "";
     upload.textContent = upload.title || "Upload a clip";
     for (const button of document.querySelectorAll(".gv-examples button")) {
+      for (const icon of button.querySelectorAll("img")) icon.alt = ""; // Gradio repeats the button's text there
       if (button === chosen) button.setAttribute("aria-current", "true");
       else button.removeAttribute("aria-current");
     }

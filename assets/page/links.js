@@ -29,7 +29,7 @@
   };
   gleanvid.afterCopy = (title) => () => new Promise((done) => setTimeout(() => done(title), COPIED_MS));
 
-  // The open tab is in the address, but not a step of the browser's history.
+  // The open tab is in the address, but a press of a tab is not a step of the browser's history.
   // style.css hides the settings next to tabs that do not depend on them.
   const nameTab = (tab) => { document.documentElement.dataset.tab = tab; };
   nameTab(new URLSearchParams(opened).get("tab") ?? FIRST_TAB);
@@ -39,4 +39,21 @@
     nameTab(open);
     gleanvid.writeAddress("tab", open === FIRST_TAB ? "" : open);
   }, 100);
+
+  // A link to another tab is a step: Back returns to the tab and the place that it was pressed at.
+  const show = (name, scroll) => {
+    const tabs = [...document.querySelectorAll("[role=tab], .overflow-dropdown button")];
+    tabs.find((tab) => tab.textContent.trim() === name)?.click();
+    setTimeout(scroll, 100); // Gradio shows the tab first
+  };
+  document.addEventListener("gleanvid:jump", ({ detail: { tab, part } }) => {
+    history.replaceState({ ...history.state, jump: { tab: document.documentElement.dataset.tab, top: scrollY } }, "");
+    gleanvid.flushAddress(true);
+    history.replaceState({ ...history.state, jump: { tab, part } }, "");
+    show(tab, () => document.querySelector(part)?.scrollIntoView());
+  });
+  addEventListener("popstate", ({ state }) => {
+    const { tab, part, top } = state?.jump ?? {};
+    if (tab) show(tab, () => (part ? document.querySelector(part)?.scrollIntoView() : scrollTo(0, top)));
+  });
 })(window.gleanvid ??= {});

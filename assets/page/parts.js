@@ -7,6 +7,8 @@
     return node;
   };
 
+  const QUEUE_MS = 3000; // time between two questions about the queue
+
   const PARTS = {
     // No content: scripts trigger the events of this part (`signals` of components/widgets/events.py).
     signals({ trigger }) {
@@ -35,11 +37,18 @@
       return show;
     },
 
-    // The status line: pairs of name and text.
+    // The status line: pairs of name and text. While others use the model, it asks for the state of the queue.
     status({ element, props }) {
       const list = element.querySelector(".gv-status");
-      return () => list.replaceChildren(...(props.value || []).map(([name, text]) =>
-        make("div", {}, make("dt", { textContent: name }), make("dd", { textContent: text }))));
+      let timer = 0;
+      return () => {
+        const pairs = props.value || [];
+        list.replaceChildren(...pairs.map(([name, text]) =>
+          make("div", {}, make("dt", { textContent: name }), make("dd", { textContent: text }))));
+        clearInterval(timer);
+        if (pairs.some(([name, text]) => name === "Queue" && text !== "idle"))
+          timer = setInterval(() => { if (!document.hidden) gleanvid.signal("queue"); }, QUEUE_MS);
+      };
     },
 
     // Suggested questions: a click asks one.

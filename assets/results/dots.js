@@ -2,7 +2,7 @@
 // Figure of cost against quality: a row for each method, a marker for each ratio; quality on the left half,
 // cost on the right.
 
-import { make } from "../viewer/dom.js";
+import { make, percent } from "../viewer/dom.js";
 import { shareText } from "./table.js";
 import { draw, marker } from "./swatch.js";
 
@@ -122,7 +122,7 @@ function legendOf(looks, done) {
   const shown = [...looks.values(), ...(done.some(({ ratio }) => ratio === null) ? [ALL] : [])];
   return make("ul", "gv-dots-legend", "", ...shown.map((look) => {
     const box = draw("svg", { viewBox: "-7 -7 14 14", width: 14, height: 14, "aria-hidden": "true" }, marker(look));
-    return make("li", "", "", box, look.ratio === null ? "all tokens" : `${Number((100 * look.ratio).toPrecision(3))}\u00a0% kept`);
+    return make("li", "", "", box, look.ratio === null ? "all tokens" : `${percent(look.ratio).replace(" ", "\u00a0")} kept`);
   }));
 }
 

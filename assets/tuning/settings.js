@@ -5,7 +5,7 @@
 // `fields`: declaration of each setting, by key. `shown`: the keys of each method's settings, in order.
 // `props.value`: the settings of all methods that differ from their defaults; a new object at every change.
 
-import { make } from "../viewer/dom.js";
+import { make, percent } from "../viewer/dom.js";
 
 /**
  * @typedef {{ key: string, kind: "slider" | "number" | "list" | "switch", label: string, help: string,
@@ -174,7 +174,7 @@ function number(field, set) {
  * @param {Field} field
  * @param {Set} set
  */
-function box({ label, help, low, high, step, whole }, set) {
+function box({ key, label, help, low, high, step, whole }, set) {
   const node = Object.assign(input("number", `number input for ${label}`, help), { min: low ?? "", max: high ?? "", step });
   const within = (value) => Math.min(Math.max(whole ? Math.round(value) : value, low ?? -Infinity), high ?? Infinity);
   let [shown, typing] = ["", 0];
@@ -185,9 +185,10 @@ function box({ label, help, low, high, step, whole }, set) {
   });
   node.addEventListener("change", () => {
     clearTimeout(typing);
-    const typed = node.valueAsNumber;
+    const isPercent = high === 1 && key.endsWith("ratio") && node.valueAsNumber > 1 && node.valueAsNumber <= 100;
+    const typed = isPercent ? Number((node.valueAsNumber / 100).toPrecision(12)) : node.valueAsNumber;
     const beyond = within(typed) < typed ? `at most ${high}` : `at least ${low}`;
-    const note = within(typed) === typed || whole && within(typed) === Math.round(typed) ? "" : `${label} can be ${beyond}.`;
+    const note = isPercent && within(typed) === typed ? `Read as ${percent(typed)}, a ratio of ${typed}.` : within(typed) === typed || whole && within(typed) === Math.round(typed) ? "" : `${label} can be ${beyond}.`;
     if (Number.isFinite(typed)) set(within(typed), true, note);
     node.value = shown;
   });

@@ -27,6 +27,8 @@ export function table(className, caption, heads, rows) {
 }
 
 export const verdict = (right) => (right ? "✓ right" : "✗ wrong");
+// Halves round up, as in gleanvid/plots/labels.py.
+export const percent = (fraction) => `${Number((100 * fraction * (1 + 1e-9)).toPrecision(3))} %`;
 export const short = (value) => Number(value.toPrecision(3)).toLocaleString("en");
 export const plural = (count, word) => `${count.toLocaleString("en")} ${word}${count === 1 ? "" : "s"}`;
 
@@ -48,16 +50,13 @@ export function order(one, other, falling) {
   return falling ? -sign : sign;
 }
 
-// Open a tab of the page, and scroll to a part of the tab.
-export function openTab(name, part = "body") {
-  const tabs = [...document.querySelectorAll("[role=tab], .overflow-dropdown button")];
-  /** @type {any} */ (tabs.find((tab) => tab.textContent.trim() === name))?.click();
-  setTimeout(() => document.querySelector(part)?.scrollIntoView());
-}
+// Open a tab of the page at a part of it; Back returns (assets/page/links.js).
+export const openTab = (tab, part = "body") =>
+  document.dispatchEvent(new CustomEvent("gleanvid:jump", { detail: { tab, part } }));
 
-// A name for a file: clip, run and what the file holds.
-export const fileName = (clip, run, part) =>
-  [clip.replace(/\.\w+$/, "").slice(0, 60), run, part].map((text) => text.replace("%", "pct").replace(/[^\p{L}\p{N}.]+/gu, "-").replace(/^[-.]+|-+$/g, ""))
+// A name for a file: clip, label of a run and what the file holds; as `file_name` in components/export/exports.py.
+export const fileName = (clip, run, part) => [clip.replace(/\.\w+$/, "").slice(0, 60), run.slice(0, 80).toLowerCase(), part]
+    .map((text) => text.replace(" %", "pct").replace(/[^\p{L}\p{N}_.]+/gu, "-").replace(/^[-.]+|[-.]+$/g, ""))
     .filter(Boolean).join("-");
 
 // Let the browser save a file made by this script.

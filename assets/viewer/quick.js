@@ -2,6 +2,7 @@
 // On a phone, the slider of the retention ratio right below the frames. Once the frames are out of sight, the slider
 // stays at the top of the window with small frames above it, so that the effect of every setting can be seen.
 
+import { percent } from "./dom.js";
 import { fitCanvas } from "./paint.js";
 
 const TALL = 110; // greatest height of a small frame in pixels
@@ -45,7 +46,7 @@ export class Quick {
     if (!slider) return;
     const { min, max, step, value } = slider;
     Object.assign(this.input, { min, max, step, value });
-    this.output.textContent = `${Number((100 * Number(value)).toPrecision(3))} %`;
+    this.output.textContent = percent(Number(value));
   }
 
   draw() {

@@ -3,7 +3,7 @@
 
 import { showAnswer } from "./answers.js";
 import { placeOf, sameGrid } from "./data.js";
-import { make, plural, short } from "./dom.js";
+import { make, percent, plural } from "./dom.js";
 import { LOOKS, paintGroup } from "./looks.js";
 import { boundWords, keptWords, spell } from "./relevance.js";
 import { areaOf, fitCanvas, paintChanges, paintFrame, paintRing } from "./paint.js";
@@ -55,7 +55,7 @@ export class Side {
   // Write the token count, the answer, and the fraction of object tokens kept.
   describe({ method, stage, grid, truth, evidence }, found, reference, viewer) {
     const count = this.#part(".gv-count");
-    const share = stage.total === grid.total ? "" : ` (${short(100 * stage.total / grid.total)} %)`;
+    const share = stage.total === grid.total ? "" : ` (${percent(stage.total / grid.total)})`;
     const from = stage.layer ? ` from layer ${stage.layer} on` : "";
     count.textContent = `${plural(stage.total, "token")}${share}${from}`;
     this.pane.setAttribute("aria-label", `${this.key.toUpperCase()}: ${method.label}`);

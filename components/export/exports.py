@@ -28,7 +28,7 @@ from gleanvid.errors import StoppedError
 from gleanvid.evaluation.files import csv_text, finite
 from gleanvid.metrics import budget_gini, diagnostics_of
 from gleanvid.plots import contact_sheet, side_by_side
-from gleanvid.plots.labels import heading, labels
+from gleanvid.plots.labels import heading, label_of, labels
 from gleanvid.plots.overlay import frames_per_unit
 from gleanvid.run import Run, mask_arrays
 from gleanvid.video.isolation.bounds import PARTS
@@ -79,11 +79,13 @@ def new_folder(visitor: str = "") -> Path:
 
 
 def file_name(run: Run, part: str) -> str:
-    """Return the name of a file of a run: its clip, method and ratio, and what the file holds."""
-    clip, ratio = Path(run.video.name).stem, run.compressor.get("retention_ratio")
-    kept = [f"{100 * ratio:.3g}pct"] if isinstance(ratio, float) and ratio < 1 else []
-    words = [clip[:60], str(run.compressor.get("name", "")), *kept, part]
-    return "-".join(re.sub(r"[^\w.]+", "-", word).strip("-.") for word in words if word)
+    """Return the name of a file of a run: its clip, its label, and what the file holds.
+
+    ``fileName`` in ``assets/viewer/dom.js`` returns the same name.
+    """
+    words = [Path(run.video.name).stem[:60], label_of(run.compressor)[:80].lower(), part]
+    words = [re.sub(r"[^\w.]+", "-", word.replace(" %", "pct")).strip("-.") for word in words]
+    return "-".join(filter(None, words))
 
 
 def sheet(runs: Sequence[Run], folder: Path, timed: Timed = iter) -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NotRequired, TypedDict
@@ -21,6 +22,7 @@ from .local import PHOTOS
 
 Answer = dict[str, Any]  # an answer in the viewer; see :func:`components.tokens.answers.answer`
 
+QUEUE = "Queue"  # name of an entry in the status line; assets/page/parts.js reads it
 IN_MENU = 33  # maximum number of characters of a model's name in the menu, to fit on a phone
 MIB = 2**20
 MINUTE_S = 60
@@ -123,9 +125,18 @@ def status(engine: Engine, run: Run | None = None) -> list[tuple[str, str]]:
     if run is not None:
         record = run.compression
         pairs.append(("Tokens", f"{record.num_kept:,} of {record.num_tokens:,}"))
+    return [*pairs, _queue_entry(engine)]
+
+
+def with_queue(engine: Engine, pairs: Sequence[Sequence[str]]) -> list[tuple[str, str]]:
+    """Return the entries of a status line with the present state of the queue."""
+    others = [(name, text) for name, text in pairs if name != QUEUE]
+    return [*others, _queue_entry(engine)]
+
+
+def _queue_entry(engine: Engine) -> tuple[str, str]:
     asked = engine.queue.asked()  # number of requests, including the running one
-    pairs.append(("Queue", f"{asked - 1} waiting" if asked > 1 else "in use" if asked else "idle"))
-    return pairs
+    return QUEUE, f"{asked - 1} waiting" if asked > 1 else "in use" if asked else "idle"
 
 
 def short_name(name: str) -> str:

@@ -36,7 +36,7 @@ class ServedPanel(Panel):
 
     def connect(self, page: Page) -> None:
         self.model, self.viewer = page.inputs.settings["model"], page.outputs.viewer
-        stood = {self.model, self.method, self.compared}
+        stood = {self.model, self.method}
         menus = [self.method, self.compared, self.viewer]
         self.model.change(self.on_change, stood, menus, **AT_ONCE)
         # The new preview does not wait for a running encoding, which may take minutes, but ends it.
@@ -44,20 +44,18 @@ class ServedPanel(Panel):
         page.preview.after(chosen.then)
 
     def on_change(self, values: Values) -> Changes:
-        """Offer only methods that the model can run, and untick the others in Compare.
+        """Offer only methods that the model can run. The visitor's ticks in Compare stay.
 
-        Gradio refuses a ticked method that is not offered. A sentence under the menu says how
-        many methods are left out. It is "" for none: Gradio 6 would keep the old text for None.
+        Compare leaves out ticked methods that the model cannot run, and names them. A sentence
+        under the menu counts them. It is "" for none: Gradio 6 would keep the old text for None.
         """
         model, method = values[self.model], values[self.method]
-        served = [name for name in values[self.compared] if name not in not_served(model)]
         offered, count = _offered(model), len(not_served(model))
         titles = [(title, name) for name, title in offered.items()]
         some = SOME.format(count=count, all=len(COMPRESSORS)) if count else ""
-        boxes = [row for row in self.compared.choices if row[1] in offered]
         return {
             self.method: gr.update(choices=titles, info=some, value=served_method(model, method)),
-            self.compared: gr.update(choices=boxes, info=not_served_sentence(model), value=served),
+            self.compared: gr.update(info=not_served_sentence(model)),
             self.viewer: gr.update(choices=list(offered.items())),
         }
 
@@ -79,7 +77,7 @@ def not_served_sentence(model: str) -> str:
     for name, why in not_served(model).items():
         groups.setdefault(why, []).append(COMPRESSORS[name].title)
     listed = "; ".join(f"{', '.join(titles)} ({why})" for why, titles in groups.items())
-    return f"The model “Photo encoder” cannot run {listed}." if listed else ""
+    return f"Left out with the model “Photo encoder”: {listed}." if listed else ""
 
 
 def _offered(model: str) -> Mapping[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import gradio as gr
@@ -147,6 +148,8 @@ class Layout:
         page = Page(engine, inputs, outputs, blocks, examples, self.tabs, preview, self.signals)
         if self.offer:
             self.talk.also = [self.offer.asks.change]
+        queue = partial(display.with_queue, engine)
+        self.signals.queue(queue, self.status, self.status, **events.AT_ONCE)
         for panel in self.panels:
             panel.connect(page)
         for event in (event for tab in self.tabs for event in tab.left_on_show):

@@ -33,6 +33,7 @@ def build() -> gr.themes.Base:
         block_label_background_fill="transparent",
         block_label_border_width="0px",
         block_label_text_color="#475569",
+        block_title_text_color="#475569",
         block_title_text_weight="600",
         block_title_text_size="0.8125rem",
         block_info_text_size="0.75rem",

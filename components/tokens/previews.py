@@ -23,7 +23,10 @@ from ..widgets.page_state import Inputs, Outputs, owner
 from . import ask, preview
 from .answers import caveat
 
-SLOW = "Answers are slow with this model: press Ask to get one."
+SLOW = (
+    "“Ask again on each change” pauses: an answer takes over "
+    f"{ask.LIVE_S:g} seconds with this model. Press Ask to get one."
+)
 
 
 class Previews:

@@ -71,10 +71,10 @@ def mounted(
 def signals() -> Any:
     """Return a component whose events the scripts of the page trigger by ``gleanvid.signal``.
 
-    "preview": preview the settings; "tell": fill About.
+    "preview": preview the settings; "tell": fill About; "queue": refresh the status of the queue.
     """
     markup = '<i class="gv-signals"></i>'
-    return part("signals", markup, None, "preview", "tell", elem_id="gv-signals")
+    return part("signals", markup, None, "preview", "tell", "queue", elem_id="gv-signals")
 
 
 def or_nothing(changes: Iterable[Changes]) -> Iterator[Changes]:

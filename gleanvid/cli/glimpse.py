@@ -26,10 +26,9 @@ def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     )
     make.add_argument("--seed", type=int, default=0, help="random seed of the clips")
     make.add_argument("--num-frames", type=int, default=32, help="number of frames per clip")
-    make.add_argument(
-        "--height", type=int, default=160, help="frame height: a multiple of 16 pixels"
-    )
-    make.add_argument("--width", type=int, default=160, help="frame width: a multiple of 16 pixels")
+    for side in ("height", "width"):
+        about = f"frame {side}: a multiple of 16 pixels; the MP4 shows each as 2 × 2 pixels"
+        make.add_argument(f"--{side}", type=int, default=160, help=about)
     make.set_defaults(run=_make)
     example = kinds.add_parser("example", help="write one clip with thumbnail and questions")
     example.add_argument(

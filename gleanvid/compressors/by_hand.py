@@ -54,7 +54,7 @@ class ByHand(Compressor):
     )
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "retention_ratio", float(self._mask().float().mean()))
+        object.__setattr__(self, "retention_ratio", float(self._mask().double().mean()))
 
     def _compress(self, tokens: VideoTokens) -> Compression:
         mask = self._mask()

@@ -42,11 +42,16 @@ def _cut(text: str) -> str:
     return text if len(text) <= LONGEST_HEADING else f"{text[: LONGEST_HEADING - 1]}…"
 
 
+def percent(fraction: float) -> str:
+    """Return a fraction in percent with three digits; halves round up, as in the app's scripts."""
+    return f"{100 * fraction * (1 + 1e-9):.3g} %"
+
+
 def label_of(settings: Mapping[str, object]) -> str:
     """Return the label of a compressor with these ``settings``, its "name" among them."""
     name = str(settings.get("name", ""))
     ratio = settings.get("retention_ratio")
-    share = f"{100 * ratio:.3g} %" if isinstance(ratio, int | float) and ratio < 1 else ""
+    share = percent(ratio) if isinstance(ratio, int | float) and ratio < 1 else ""
     title = f"{compressors.title_of(name) or '?'} {share}".strip()
     return _cut(" · ".join([title, *_own_settings(name, settings)]))
 

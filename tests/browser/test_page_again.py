@@ -91,3 +91,24 @@ def test_back_returns_to_the_clip_before_and_keeps_tab_and_settings(fresh, addre
     fresh.go_forward()
     fresh.wait_for_function("location.search.includes('clip=square')")
     until(fresh, lambda: name(fresh, "b").endswith("· tau 12"))
+
+
+def test_back_after_a_link_to_another_tab_returns_to_the_place_it_was_pressed(fresh, address):
+    fresh.goto(address)
+    fresh.get_by_role("button", name="How far to trust it").wait_for()
+    steps = fresh.evaluate("history.length")
+    for title in ("Compare", "Tokens"):  # the tab bar makes no steps
+        tab(fresh, title)
+    fresh.wait_for_function("!location.search.includes('tab=')")
+    fresh.set_viewport_size({"width": 1400, "height": 400})
+    fresh.get_by_role("button", name="How far to trust it").first.scroll_into_view_if_needed()
+    place = fresh.evaluate("scrollY")
+    fresh.get_by_role("button", name="How far to trust it").evaluate("link => link.click()")
+    fresh.wait_for_function("location.search.includes('tab=About')")
+    assert fresh.evaluate("history.length") == steps + 1 and place > 0
+    fresh.go_back()
+    fresh.wait_for_function("!location.search.includes('tab=')")
+    assert fresh.get_by_role("tab", selected=True).inner_text() == "Tokens"
+    fresh.wait_for_function("top => Math.abs(scrollY - top) < 2", arg=place, timeout=8000)
+    fresh.go_forward()
+    fresh.wait_for_function("location.search.includes('tab=About')")

@@ -74,3 +74,13 @@ def test_alpha_min_and_alpha_max_sliders_push_each_other_and_never_cross(visit):
         "document.querySelector('input[aria-label=\"range slider for alpha min\"]').value === '0.1'"
     )
     assert visit.locator("p.gv-refused").inner_text() == ""
+
+
+def test_percentage_typed_as_a_ratio_is_read_as_one_and_said(page):
+    box = page.get_by_role("spinbutton", name="Retention")
+    box.fill("5")
+    box.press("Enter")
+    named(page, "b", "GleanVID 5 %")
+    assert page.locator(".gv-own [role=status]").inner_text() == "Read as 5 %, a ratio of 0.05."
+    box.press("Tab")
+    assert box.input_value() == "0.05"

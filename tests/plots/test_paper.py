@@ -24,7 +24,7 @@ def test_overlay_figure_has_one_row_per_run_and_one_column_per_unit():
     figure = paper.overlays([run(), run("uniform")], units=[0, 5])
     titles = [axes.get_xlabel() for axes in figure.axes]
     kept = run().compression.budgets.tolist()
-    assert titles[:2] == [f"0.0 s, {kept[0]} kept", f"2.5 s, {kept[5]} kept"]
+    assert titles[:2] == [f"0.00 s, {kept[0]} kept", f"2.50 s, {kept[5]} kept"]
     assert len(figure.axes) == 4
     above = [axes.get_title("left") for axes in figure.axes[::2]]
     assert above == [f"GleanVID 25 %: “{run().answer}”", f"Uniform 25 %: “{run().answer}”"]

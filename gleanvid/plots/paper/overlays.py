@@ -101,7 +101,7 @@ def _draw(
         for axes, unit in progress(zip(row, columns, strict=True)):
             axes.imshow(overlay_frame(run, unit))
             axes.set(xticks=[], yticks=[])
-            axes.set_xlabel(f"{float(run.seconds[unit, 0]):.1f} s, {counts[unit]} kept")
+            axes.set_xlabel(f"{float(run.seconds[unit, 0]):.2f} s, {counts[unit]} kept")
             axes.spines[:].set_visible(False)
         said = " ".join(run.answer.split())
         above = f"{label}: “{said}”" if said else label

@@ -3,7 +3,7 @@ from types import SimpleNamespace
 
 import torch
 
-from components.jobs.display import status, used
+from components.jobs.display import status, used, with_queue
 from components.jobs.engine import Engine
 from components.jobs.job import STILL_LOADING, Job
 from components.jobs.queue import Work
@@ -46,6 +46,8 @@ def test_status_line_is_filled_without_loading_a_model():
     assert after["Tokens"] == "28 of 112"
     next(engine.queue.wait(Work()))
     assert dict(status(engine))["Queue"] == "1 waiting"
+    idle = with_queue(Engine(FakeBackend()), list(map(list, after.items())))
+    assert dict(idle) == after | {"Queue": "idle"}
 
 
 def test_seconds_between_sparsely_sampled_frames_are_stated():

@@ -1,9 +1,10 @@
+import gradio as gr
 import pytest
 
 from components.jobs.local import BUILT_IN, PHOTOS
 from components.jobs.methods import can_answer, refusal
 from components.jobs.request import Request
-from components.models.served import not_served, not_served_sentence, served_method
+from components.models.served import ServedPanel, not_served, not_served_sentence, served_method
 from gleanvid.compressors import COMPRESSORS
 
 
@@ -24,3 +25,12 @@ def test_request_for_a_method_that_the_menu_hides_is_refused():
         assert refusal(PHOTOS, COMPRESSORS[name]()) and served_method(PHOTOS, name) == "gleanvid"
         with pytest.raises(ValueError, match="Photo encoder"):
             request.make_compressor()
+
+
+def test_ticks_in_compare_stay_while_the_model_cannot_run_their_methods():
+    panel = ServedPanel(gr.Dropdown(), gr.CheckboxGroup(list(COMPRESSORS), value=["visionzip"]))
+    panel.model, panel.viewer = gr.Dropdown(), gr.HTML()
+    for model in (PHOTOS, BUILT_IN):
+        changed = panel.on_change({panel.model: model, panel.method: "gleanvid"})[panel.compared]
+        assert "value" not in changed and "choices" not in changed
+        assert ("VisionZip" in changed["info"]) == (model == PHOTOS)

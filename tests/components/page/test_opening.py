@@ -12,6 +12,7 @@ from components.jobs.request import Request, Sides
 from components.page.page import build_app
 from components.page.restore import BACK
 from components.tokens.ask import ask
+from components.tokens.previews import SLOW
 from components.widgets.method_settings import MethodSettings
 from gleanvid import GleanVID
 from tests.components.fake import FakeBackend, write_clip
@@ -88,3 +89,8 @@ def test_results_restored_after_a_reload_take_precedence_over_the_link(site, cac
     assert len(changed["gv-tokens"]["answers"]) == 2
     assert {"text": BACK, "kind": "quiet"} in changed.values()
     assert "Tokens" in dict(changed["gv-status"])
+
+
+def test_message_on_slow_answers_names_the_switch_that_it_overrides(site):
+    labels = {getattr(block, "label", None) for block in site[1].blocks.values()}
+    assert SLOW.partition("“")[2].partition("”")[0] in labels
