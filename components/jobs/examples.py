@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from gleanvid.glimpse.questions.make import is_marked
+from gleanvid.glimpse.mark import is_marked
 
 from ..places import ASSETS
 from .local import BUILT_IN, PHOTOS

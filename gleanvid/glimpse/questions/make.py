@@ -16,6 +16,7 @@ from typing import Any, TypedDict
 
 import numpy as np
 
+from gleanvid.glimpse.mark import MARK
 from gleanvid.glimpse.questions.clips import FPS, ask_about, clip_name
 from gleanvid.glimpse.questions.common import EvidenceFacts
 from gleanvid.glimpse.questions.lmms_eval_task import write_tasks
@@ -23,9 +24,6 @@ from gleanvid.glimpse.questions.questions import Question, caption
 from gleanvid.glimpse.world.render import boxes, render
 from gleanvid.glimpse.world.scenes import sample_scene
 from gleanvid.glimpse.world.world import ClipSettings, Scene
-
-MARK = "A clip of GleanVID's Glimpse"  # comment in the header of a clip's file
-_HEADER = 2**16  # bytes at the start of a file that have its header
 
 
 def write_split(
@@ -97,14 +95,6 @@ def write_mp4(
             file.mux(stream.encode(picture))
         file.mux(stream.encode())
     part.replace(path)
-
-
-def is_marked(path: Path) -> bool:
-    """Return whether :func:`write_mp4` wrote the file: its header has ``MARK`` as a comment."""
-    if not path.is_file():
-        return False
-    with path.open("rb") as file:
-        return MARK.encode() in file.read(_HEADER)
 
 
 class ThingFacts(TypedDict):

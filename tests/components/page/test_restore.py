@@ -20,11 +20,11 @@ def clip(clip, cache):
 @pytest.fixture
 def page(clip):
     engine, runs = Engine(FakeBackend()), ()
-    example = Example(clip, "Clip", "", (("Second?", "Red."),))
-    for question in ("First?", "Second?"):
+    example = Example(clip, "Clip", "", (("Where is the star?", "Red."),))
+    for question in ("What colour is the star?", "Where is the star?"):
         runs = viewer_runs_after_asking(engine, clip, question, runs, example=example)
     request = Request(str(clip), 8, "builtin", settings={"retention_ratio": 0.5}, example=example)
-    return engine, list(preview(engine, request, Sides(runs, question="Second?")))[-1]
+    return engine, list(preview(engine, request, Sides(runs, question="Where is the star?")))[-1]
 
 
 def viewer_runs_after_asking(engine, clip, question, runs=(), **more):
