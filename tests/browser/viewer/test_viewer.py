@@ -132,6 +132,11 @@ def test_strips_share_one_axis_in_seconds_one_cursor_and_one_zoom(page, case):
     page.get_by_role("button", name="Zoom out").click()
     settle(page)
     assert page.is_disabled("[data-zoom=out]")
+    longest = "0.21 %<small>A 0.0052 %</small>"
+    filled = (
+        "(value, text) => { value.innerHTML = text; return value.scrollWidth - value.clientWidth }"
+    )
+    assert page.locator(".gv-row output").last.evaluate(filled, longest) == 0
 
 
 def test_compressor_inside_the_language_model_is_shown_layer_by_layer(page):
