@@ -30,9 +30,14 @@ class Example(NamedTuple):
         return self.path.with_suffix(".json")
 
     @property
+    def has_forms(self) -> bool:
+        """Whether questions about the clip have the forms of Glimpse."""
+        return self.facts.is_file() or is_marked(self.path)
+
+    @property
     def is_glimpse(self) -> bool:
         """Whether the clip is Glimpse's, so that the built-in model can answer about it."""
-        return bool(self.questions) or is_marked(self.path)
+        return bool(self.questions) or self.has_forms
 
     def expected(self, question: str) -> str | None:
         """Return the right answer to a known question."""
@@ -110,8 +115,7 @@ def models_for(example: Example | None, models: Models) -> Models:
 
 def uploaded(path: str | None) -> Example | None:
     """Return an uploaded Glimpse clip as an example without known answers; None for other clips."""
-    own = Example(Path(path or ""), "", "")
-    return own if own.is_glimpse else None
+    return Example(Path(path), "", "") if path and is_marked(Path(path)) else None
 
 
 def example_of(examples: Sequence[Example], path: str | None) -> Example | None:

@@ -142,7 +142,7 @@ class Request:
         """Return how the built-in model reads a question about a Glimpse clip; else None."""
         asked = question.strip()
         example = self.example
-        if self.model != BUILT_IN or not example or not example.is_glimpse or not asked:
+        if self.model != BUILT_IN or not example or not example.has_forms or not asked:
             return None
         known = [text for text, _ in example.questions]
         return Reading(asked) if asked in known else read(asked[:LONGEST], known)

@@ -45,7 +45,7 @@ def test_comparison_table_stores_only_the_settings_that_affect_its_rows(tmp_path
     }
     settings |= {"gleanvid.tau": 4.0, "vcast.window": 3}
     inputs = SimpleNamespace(
-        by_key=lambda values: settings, question="question", examples={clip: example}
+        by_key=lambda values: settings, question="question", example={clip: example}.get
     )
     asked = asked_with(inputs, {"question": "What moves?"}, ["gleanvid"])
     assert asked.settings == {
