@@ -61,7 +61,6 @@ def test_program_imports_only_the_heavy_packages_it_needs(entry, tmp_path):
     assert {name for name, module in HEAVY.items() if module in found} == needed
 
 
-@pytest.mark.slow  # imports torch and transformers in another process
 def test_library_imports_without_the_app_s_packages(tmp_path):
     names = ["gradio", "plotly", "av", "cv2", "decord", "matplotlib", "PIL", "torchvision"]
     program = (

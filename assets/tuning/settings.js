@@ -185,11 +185,14 @@ function box({ key, label, help, low, high, step, whole }, set) {
   });
   node.addEventListener("change", () => {
     clearTimeout(typing);
-    const isPercent = high === 1 && key.endsWith("ratio") && node.valueAsNumber > 1 && node.valueAsNumber <= 100;
-    const typed = isPercent ? Number((node.valueAsNumber / 100).toPrecision(12)) : node.valueAsNumber;
-    const beyond = within(typed) < typed ? `at most ${high}` : `at least ${low}`;
-    const note = isPercent && within(typed) === typed ? `Read as ${percent(typed)}, a ratio of ${typed}.` : within(typed) === typed || whole && within(typed) === Math.round(typed) ? "" : `${label} can be ${beyond}.`;
-    if (Number.isFinite(typed)) set(within(typed), true, note);
+    const given = node.valueAsNumber;
+    const isPercent = high === 1 && key.endsWith("ratio") && given > 1 && given <= 100;
+    const typed = isPercent ? Number((given / 100).toPrecision(12)) : given;
+    const value = within(typed);
+    const inside = value === (whole ? Math.round(typed) : typed);
+    const beyond = inside ? "" : `${label} can be ${value < typed ? `at most ${high}` : `at least ${low}`}.`;
+    const note = beyond || (isPercent ? `Read as ${percent(typed)}, a ratio of ${typed}.` : "");
+    if (Number.isFinite(typed)) set(value, true, note);
     node.value = shown;
   });
   return {

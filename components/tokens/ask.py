@@ -37,8 +37,6 @@ def ask(
     Yields the page's changes: which tokens B keeps, then its growing answer, then the answer of A.
     Ends a running preview or live answer of the same ``session`` (an open page).
     """
-    if not request.missing(sides.question):  # else the preview goes on
-        engine.pages.end_preview(session, version=sides.version)
     asking = _Asking(engine, session, request, sides, both)
 
     def last(notice: Message) -> PageUpdate:
@@ -103,12 +101,14 @@ class _Asking(Job):
 
     def updates(self) -> Iterator[PageUpdate]:
         """Ask with B's compressor, then A's; yield the changes."""
-        request = self.request
+        engine, request = self.engine, self.request
         request.check(self.sides.question)
         candidate = request.make_compressor()
+        if not self.is_live:  # a question that cannot be asked leaves the preview alone
+            engine.pages.end_preview(str(self.session), version=self.sides.version)
         baseline = self.sides.reference if self.both else None
         yield from map(PageUpdate, self.reading())
-        video = self.engine.clip(str(request.path), request.sampled)
+        video = engine.clip(str(request.path), request.sampled)
         signals = candidate.needs | (baseline.needs if baseline else frozenset())
         self.clip = request.clip(video, signals)
         known = self._find_answer(candidate) if self.is_live else None
@@ -121,8 +121,8 @@ class _Asking(Job):
         notice = message(self.work.why or display.used(video, run.compression.grid[0]))
         if baseline and not self.work.stop.is_set():
             yield from self._ask_baseline(baseline, run_id, run)
-        self.engine.queue.leave(self.work)
-        yield PageUpdate(notice, status=status(self.engine, run), done=True)
+        engine.queue.leave(self.work)
+        yield PageUpdate(notice, status=status(engine, run), done=True)
 
     def _find_answer(self, compressor: Compressor) -> tuple[str, Run] | None:
         """Return the id and run of an earlier answer to this question, or None.

@@ -22,8 +22,6 @@ def measure(engine: Engine, session: str, request: Request, sides: Sides) -> Ite
 
     If no run in the viewer has that answer, the question is first asked with all tokens.
     """
-    if not request.missing(sides.question):  # else the preview goes on
-        engine.pages.end_preview(session, version=sides.version)
     job = Job(engine, session, request)
     yield from job.run(_measured(job, sides), lambda notice: PageUpdate(notice, done=True))
 
@@ -31,6 +29,7 @@ def measure(engine: Engine, session: str, request: Request, sides: Sides) -> Ite
 def _measured(job: Job, sides: Sides) -> Iterator[PageUpdate]:
     engine, request = job.engine, job.request
     request.check(sides.question)
+    engine.pages.end_preview(str(job.session), version=sides.version)
     yield from map(PageUpdate, job.reading())
     video = engine.clip(str(request.path), request.sampled)
     clip = request.clip(video)

@@ -72,6 +72,7 @@ def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
 def _eval(options: argparse.Namespace) -> int:
     from gleanvid.evaluation.provenance import public_command, public_name
     from gleanvid.evaluation.run.journal import Journal
+    from gleanvid.evaluation.run.rows import unread
     from gleanvid.evaluation.run.runner import check_ways
     from gleanvid.evaluation.run.setups import grid
     from gleanvid.evaluation.tables.comparisons import ACCURACY
@@ -86,9 +87,10 @@ def _eval(options: argparse.Namespace) -> int:
     if options.reference not in ("gleanvid", *names):
         raise ValueError(f"reference={options.reference!r} must be one of {', '.join(names)}")
     benchmark = benchmark.for_frames(frames)
-    ways = tuple(options.how.split(",")) if options.how else (benchmark.how,)
-    if options.model == "builtin" and not options.how:
-        ways = ("likelihood",)  # it does not know letters of options
+    usual = benchmark.how
+    if options.model == "builtin" and "likelihood" in benchmark.ways:
+        usual = "likelihood"  # the built-in model does not know the letters of options
+    ways = tuple((options.how or usual).split(","))
     check_ways(benchmark, ways)
     items = benchmark.items(options.limit, options.seed)
     metrics = (ACCURACY, *macros_of(benchmark, items))
@@ -128,21 +130,13 @@ def _eval(options: argparse.Namespace) -> int:
             "some space and run the same command again"
         ) from error
     print((folder / "table.md").read_text(encoding="utf-8"))
-    _report_unread(benchmark, items, rows.values(), ways)
-    return _exit_code(found, folder)
-
-
-def _report_unread(benchmark: Any, items: Sequence[Any], rows: Any, ways: Sequence[str]) -> None:
-    """Say how many responses name no option, as they count as wrong."""
-    asked = {item.id: item for item in items}
     for how in ways:
-        said = [(asked[row["item"]], row["said"][how]) for row in rows if "said" in row]
-        if unread := sum(not benchmark.names_an_option(*pair) for pair in said):
-            hint = "" if how == "likelihood" else "; --how likelihood needs no written answer"
+        count, total = unread(benchmark, items, rows.values(), how)
+        if count:
             report(
-                f"gleanvid: {unread} of {len(said)} responses name none of the options and count "
-                f"as wrong{hint}"
+                f"gleanvid: {count} of {total} responses ({how}) name no option, so count as wrong"
             )
+    return _exit_code(found, folder)
 
 
 @contextmanager

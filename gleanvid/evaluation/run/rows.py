@@ -1,10 +1,11 @@
-"""Parts of the journal row of an answer: kept evidence, and errors."""
+"""Parts of the journal row of an answer: kept evidence, errors, and responses to no option."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from gleanvid.evaluation.benchmarks.base import Item
+from gleanvid.evaluation.benchmarks.base import Benchmark, Item
 from gleanvid.evaluation.run.journal import AnswerRow, EvidenceCounts
 from gleanvid.evaluation.run.setups import Setup
 from gleanvid.types import Compression
@@ -40,3 +41,19 @@ def evidence_kept(record: Compression, evidence: Tensor) -> EvidenceCounts:
 def failure(item: Item, setup: Setup, error: Exception) -> AnswerRow:
     reason = f"{type(error).__name__}: {error}"[:500]
     return {"item": item.id, "setup": setup.key, "error": reason}
+
+
+def unread(
+    benchmark: Benchmark, items: Sequence[Item], rows: Iterable[AnswerRow], how: str
+) -> tuple[int, int]:
+    """Return how many responses to ``items`` name none of the options, and how many there are.
+
+    ``rows`` may be about further questions. ``how``: the response mode.
+    """
+    asked = {item.id: item for item in items}
+    said = [
+        (item, row["said"][how])
+        for row in rows
+        if "said" in row and (item := asked.get(row["item"])) is not None
+    ]
+    return sum(not benchmark.names_an_option(*pair) for pair in said), len(said)

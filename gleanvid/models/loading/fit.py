@@ -85,10 +85,10 @@ def _number(path: Path) -> int | None:
 def answer_s(billions: float, frames: int) -> float:
     """Estimate the seconds that an answer with all tokens takes on this CPU, to one digit.
 
-    The operations that a prompt takes are divided by this machine's speed, which is measured. The
-    estimate itself was not compared with a measured answer.
+    The operations that a prompt takes are divided by this machine's speed at the product of two
+    matrices, which is measured; a model is taken to reach half of it. It is a rough estimate.
     """
-    seconds = 2e9 * billions * frames * _TOKENS_PER_FRAME / _flops()
+    seconds = 4e9 * billions * frames * _TOKENS_PER_FRAME / _flops()
     return float(f"{max(1.0, seconds):.1g}")
 
 

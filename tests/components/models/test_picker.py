@@ -19,7 +19,7 @@ def panel_of(choosing):
 def test_offer_names_a_loaded_model_or_the_recommended_one_with_size_and_seconds(monkeypatch):
     monkeypatch.setattr("gleanvid.models.loading.fit._flops", lambda: 1e11)
     label, name = offers.to_ask(["builtin", "mobilenet_v2", "recording:a"], 32, "cpu")
-    assert label == "Load SmolVLM2 256M (0.5 GB, about 40 s an answer here)"
+    assert label == "Load SmolVLM2 256M (0.5 GB, about 80 s an answer here)"
     assert name == "HuggingFaceTB/SmolVLM2-256M-Video-Instruct"
     assert offers.to_ask(["builtin", "a/b"], 32, "cpu") == ("Ask with b", "a/b")
 

@@ -103,4 +103,6 @@ def test_eval_says_how_many_responses_name_no_option(folder, capsys, monkeypatch
     words = ["eval", "--benchmark", "list", "--questions", str(folder / "list.csv")]
     words += ["--compressor", "uniform", "--num-frames", "4", "--how", "letter,likelihood"]
     assert main([*words, "--out", str(folder / "out"), "--device", "cpu"]) == 0
-    assert "6 of 6 responses name none of the options" in capsys.readouterr().err
+    assert "6 of 6 responses (letter) name no option" in capsys.readouterr().err
+    assert main([*words, "--limit", "1", "--out", str(folder / "out"), "--device", "cpu"]) == 0
+    assert "2 of 2 responses (letter) name no option" in capsys.readouterr().err
