@@ -22,37 +22,47 @@ def recommended(device: str | None = None) -> tuple[str, str]:
     It is the largest of ``FIRST_CHOICES`` that fits into the free memory of the GPU with the frames
     of a clip and their cache; the smallest without a GPU.
     """
+    found, free_gb = gpu(device)
+    name = first_choice(free_gb)
+    row = checkpoint(name)
+    facts = [f"{row.weights_gb:.1f} GB", row.licence] if row else []
+    return name, f"{found or 'No GPU'}: start with {', '.join([name, *facts])}"
+
+
+def gpu(device: str | None = None) -> tuple[str, float]:
+    """Return the name of the GPU with its free memory, and that memory in GB; "" and 0 without."""
     import torch
 
     from gleanvid.models.loading.fit import memory
 
-    there, free_gb, found = memory(device), 0.0, "No GPU"
-    if there.device == "cuda":
-        free_gb = (there.free or 0) / 1e9
-        found = f"{torch.cuda.get_device_name(device)}, {free_gb:.0f} GB free"
-    name = first_choice(free_gb)
-    row = checkpoint(name)
-    facts = [f"{row.weights_gb:.1f} GB", row.licence] if row else []
-    return name, f"{found}: start with {', '.join([name, *facts])}"
+    there = memory(device)
+    if there.device != "cuda":
+        return "", 0.0
+    free_gb = (there.free or 0) / 1e9
+    return f"{torch.cuda.get_device_name(device)}, {free_gb:.0f} GB free", free_gb
 
 
 def to_ask(loaded: Iterable[str], frames: int, device: str | None = None) -> tuple[str, str]:
     """Return the label of the button that gets a model to answer questions, and its name.
 
-    It is a Video LLM of ``loaded``, the models in the menu, or else the recommended checkpoint. On
-    a CPU, the label has an estimate of the seconds that an answer takes.
+    It is a Video LLM of ``loaded``, the models in the menu, or else the recommended checkpoint. The
+    label names the GPU and the licence; on a CPU, the estimated seconds that an answer takes.
     """
     from gleanvid.models.loading.fit import answer_s, memory
 
     others = (BUILT_IN, PHOTOS)
     if name := next((n for n in loaded if n not in others and not n.startswith(PREFIX)), ""):
         return f"Ask with {short_name(name)}", name
-    name, _ = recommended(device)
+    found, free_gb = gpu(device)
+    name = first_choice(free_gb)
     row = checkpoint(name)
-    size = HERE if is_here(name) or not row else f"{row.weights_gb:.1f} GB"
-    on_cpu = row and memory(device).device == "cpu"
-    wait = f", about {answer_s(row.size, frames):.0f} s an answer here" if row and on_cpu else ""
-    return f"Load {PLAIN.sub('', short_name(name)).replace('-', ' ')} ({size}{wait})", name
+    facts = [HERE if is_here(name) or not row else f"{row.weights_gb:.1f} GB"]
+    if row and found:
+        facts.append(row.licence)
+    elif row and memory(device).device == "cpu":
+        facts.append(f"about {answer_s(row.size, frames):.0f} s an answer here")
+    load = f"Load {PLAIN.sub('', short_name(name)).replace('-', ' ')} ({', '.join(facts)})"
+    return f"{found}: {load[0].lower()}{load[1:]}" if found else load, name
 
 
 def offers(names: Iterable[str], frames: int, device: str | None = None) -> list[tuple[str, str]]:

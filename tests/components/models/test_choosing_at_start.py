@@ -5,6 +5,7 @@ from components import launch
 from components.jobs.engine import Engine
 from components.jobs.local import BUILT_IN, PHOTOS
 from components.models.choosing import Choosing
+from components.models.offer_panel import ON_GPU, OfferPanel
 from components.server.endpoints import Calls
 from gleanvid.errors import BusyError
 from gleanvid.models.loading.fit import Memory
@@ -58,10 +59,21 @@ def test_largest_recommended_model_that_fits_is_loaded_by_auto_and_offered_on_th
     said = capsys.readouterr().out[2:-1]
     assert said.startswith(f"NVIDIA H100, {free_gb:.0f} GB free: " if free_gb else "No GPU: ")
     assert f"{options.model}, " in said and said.endswith(" GB, Apache-2.0")
-    panel = panel_of(Choosing(Engine(FakeBackend())))
+    choosing = Choosing(Engine(FakeBackend()))
+    panel = panel_of(choosing)
     opened = panel.on_open({panel.name: "", panel.frames: 32})
     assert opened[panel.name] == options.model and said in opened[panel.known]["info"]
     assert panel.on_open({panel.name: "a/b", panel.frames: 32})[panel.name] == "a/b"
+    with gr.Blocks():
+        offer = OfferPanel(choosing)
+        offer.model, offer.frames, offer.has_gpu = gr.Dropdown(), gr.Slider(), True
+    shown = offer.on_model({offer.model: BUILT_IN, offer.frames: 32})
+    assert shown[offer.row]["elem_classes"] == ([ON_GPU] if free_gb else [])
+    assert name.replace("-", " ") in shown[offer.button]
+    if free_gb:
+        assert shown[offer.button].startswith(f"NVIDIA H100, {free_gb:.0f} GB free: load Qwen3 VL")
+        assert shown[offer.button].endswith(" GB, Apache-2.0)")
+    assert not offer.on_model({offer.model: "a/b", offer.frames: 32})[offer.row]["elem_classes"]
 
 
 def progress_and_chosen_models(panel, **query):
