@@ -1,3 +1,7 @@
+from urllib.parse import urlsplit
+
+import pytest
+
 from tests.browser.steps import answered, ask, caption, name, notice, reply, slider, tab, upload
 
 
@@ -24,9 +28,11 @@ def test_uploaded_clip_can_be_asked_about_compared_and_exported(visit, clips):
     lines = waiting.value.path().read_text(encoding="utf-8").splitlines()
     assert len(lines) == 1 + 2 * 16
     assert sum(line.startswith("GleanVID 10 %") for line in lines) == 16
-    assert visit.errors == []
+    hosts = {urlsplit(url).hostname for url in visit.requested if url.startswith("http")}
+    assert hosts == {"127.0.0.1"} and visit.errors == []
 
 
+@pytest.mark.slow  # components/server/test_saved_run.py shows it without a browser
 def test_run_saved_from_the_page_can_be_opened_again(visit, tmp_path):
     ask(visit, "Which one?")
     answered(visit)

@@ -1,3 +1,5 @@
+import pytest
+
 from tests.browser.steps import (
     answered,
     ask,
@@ -16,6 +18,7 @@ def answered_methods(page) -> list[str]:
     return page.locator(".gv-tried td:nth-child(2)").all_text_contents()
 
 
+@pytest.mark.slow  # components/page/test_restore.py shows it without a browser
 def test_reload_restores_answers_only_in_the_same_browser_tab(visit, fresh, address, clips):
     upload(visit, str(clips / "square.mp4"))
     notice(visit, "Used 32")

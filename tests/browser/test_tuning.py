@@ -27,6 +27,7 @@ def answered(page, asked):
     return asked[-1]
 
 
+@pytest.mark.slow  # components/widgets/test_controls.py shows it without a browser
 def test_setting_moved_and_moved_back_gives_the_original_compressor(page, asked):
     first = answered(page, asked)
     for name in ("alpha min", "tau", "Retention"):
@@ -58,24 +59,6 @@ def test_after_many_quick_slider_moves_the_viewer_shows_the_last_value(page):
         named(page, "b", f"GleanVID {percent} %")
 
 
-def test_alpha_min_and_alpha_max_sliders_push_each_other_and_never_cross(visit):
-    slider(visit, "alpha min").fill("0.8")
-    visit.wait_for_function(
-        "document.querySelector('input[aria-label=\"range slider for alpha max\"]').value === '0.8'"
-    )
-    visit.wait_for_selector("p.gv-readout >> text=alpha max was moved too, to 0.8.")
-    # alpha max goes back too, because alpha min had pushed it up
-    slider(visit, "alpha min").fill("0.2")
-    visit.wait_for_function(
-        "document.querySelector('input[aria-label=\"range slider for alpha max\"]').value === '0.6'"
-    )
-    slider(visit, "alpha max").fill("0.1")
-    visit.wait_for_function(
-        "document.querySelector('input[aria-label=\"range slider for alpha min\"]').value === '0.1'"
-    )
-    assert visit.locator("p.gv-refused").inner_text() == ""
-
-
 def test_percentage_typed_as_a_ratio_is_read_as_one_and_said(page):
     box = page.get_by_role("spinbutton", name="Retention")
     box.fill("5")
@@ -84,3 +67,21 @@ def test_percentage_typed_as_a_ratio_is_read_as_one_and_said(page):
     assert page.locator(".gv-own [role=status]").inner_text() == "Read as 5 %, a ratio of 0.05."
     box.press("Tab")
     assert box.input_value() == "0.05"
+
+
+def test_alpha_min_and_alpha_max_sliders_push_each_other_and_never_cross(page):
+    slider(page, "alpha min").fill("0.8")
+    page.wait_for_function(
+        "document.querySelector('input[aria-label=\"range slider for alpha max\"]').value === '0.8'"
+    )
+    page.wait_for_selector("p.gv-readout >> text=alpha max was moved too, to 0.8.")
+    # alpha max goes back too, because alpha min had pushed it up
+    slider(page, "alpha min").fill("0.2")
+    page.wait_for_function(
+        "document.querySelector('input[aria-label=\"range slider for alpha max\"]').value === '0.6'"
+    )
+    slider(page, "alpha max").fill("0.1")
+    page.wait_for_function(
+        "document.querySelector('input[aria-label=\"range slider for alpha min\"]').value === '0.1'"
+    )
+    assert page.locator("p.gv-refused").inner_text() == ""
