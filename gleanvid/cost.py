@@ -51,7 +51,7 @@ class Cost:
         prefill_flops_full: ``prefill_flops`` of the prompt without compression.
         visual_tokens_by_layer: Visual tokens entering each layer at prefill.
 
-    >>> run = ask("assets/clips/glimpse_1.mp4", "What moves?", max_new_tokens=4, num_frames=4)
+    >>> run = ask("assets/clips/glimpse_1.mp4", "What is there?", max_new_tokens=4, num_frames=4)
     >>> run.cost.average_retention, run.cost.flops_reduction > 0.5
     (0.25, True)
     """

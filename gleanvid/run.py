@@ -49,7 +49,7 @@ class Run:
         made_with: what is needed to repeat the run, ready for JSON: versions, device, seed,
             sampling.
 
-    >>> run = ask("assets/clips/glimpse_1.mp4", "What moves?", max_new_tokens=4, num_frames=4)
+    >>> run = ask("assets/clips/glimpse_1.mp4", "What is there?", max_new_tokens=4, num_frames=4)
     >>> run.compression.num_kept, list(run.seconds.shape), list(run.rectangles.shape)
     (50, [2, 2], [100, 4])
     """

@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from gleanvid.glimpse.mark import is_marked
+from gleanvid.glimpse.mark import is_marked, is_of_glimpse
 
 from ..places import ASSETS
 from .local import BUILT_IN, PHOTOS
@@ -32,7 +32,7 @@ class Example(NamedTuple):
     @property
     def has_forms(self) -> bool:
         """Whether questions about the clip have the forms of Glimpse."""
-        return self.facts.is_file() or is_marked(self.path)
+        return is_of_glimpse(self.path)
 
     @property
     def is_glimpse(self) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -48,7 +49,8 @@ class Frames:
     Raises:
         ValueError: ``max_pixels`` is no positive whole number, or 0 <= start < end does not hold.
 
-    >>> run = ask("assets/clips/glimpse_1.mp4", "What moves?", frames=Frames(8, backend="opencv"))
+    >>> frames = Frames(8, backend="opencv")
+    >>> run = ask("assets/clips/glimpse_1.mp4", "What is there?", frames=frames)
     >>> len(run.video), run.video.backend
     (8, 'opencv')
     """
@@ -65,6 +67,16 @@ class Frames:
 
 
 FRAMES = Frames()
+BUILT_IN = "builtin"
+_INSTEAD = 'To ask freely, load a Video LLM: model="HuggingFaceTB/SmolVLM2-256M-Video-Instruct".'
+NOT_DRAWN = (
+    "The built-in model only knows the drawn clips of Glimpse: its answer about {name} means "
+    f"nothing. {_INSTEAD}"
+)
+NO_FORM = (
+    "The built-in model only knows the questions of Glimpse: its answer to {question!r} means "
+    f"nothing. {_INSTEAD}"
+)
 Settings = TypeVar("Settings", Sampling, Frames)
 
 
@@ -140,6 +152,7 @@ def as_key(
     clip = as_clip(video, frames)
     adapter = as_model(model)
     adapter.check_can_answer()
+    warn_of_nonsense(adapter, video, [question])
     return ClipKey(clip, adapter.name, frames.max_pixels, signals), adapter, turns
 
 
@@ -156,6 +169,20 @@ def check_questions(question: Any) -> list[str]:
     if not questions or not all(question.strip() for question in questions):
         raise ValueError("question must not be empty")
     return questions
+
+
+def warn_of_nonsense(model: ModelAdapter, video: Any, questions: Sequence[str]) -> None:
+    """Warn if the built-in model is asked about a file or in a form that it does not know."""
+    if model.name != BUILT_IN:
+        return
+    from gleanvid.glimpse.mark import is_of_glimpse
+    from gleanvid.glimpse.questions.grammar import read
+
+    is_file = isinstance(video, (str, Path))
+    if is_file and not is_of_glimpse(Path(video)):
+        warnings.warn(NOT_DRAWN.format(name=Path(video).name), stacklevel=3)
+    elif odd := next((text for text in questions if not read(text, count=0).text), ""):
+        warnings.warn(NO_FORM.format(question=odd), stacklevel=3)
 
 
 def check_history(history: Any) -> History:

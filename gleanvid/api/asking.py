@@ -16,6 +16,7 @@ from gleanvid.api.arguments import (
     check_questions,
     override,
     timed_clip,
+    warn_of_nonsense,
 )
 from gleanvid.api.pipeline import answer, answer_questions, follow
 from gleanvid.compressors import as_compressor
@@ -67,7 +68,7 @@ def ask(
         ModelError: a model that cannot be loaded or run.
         StoppedError: ``stop`` was set before the first token.
 
-    >>> run = ask("assets/clips/glimpse_1.mp4", "What moves?", max_new_tokens=8, num_frames=8)
+    >>> run = ask("assets/clips/glimpse_1.mp4", "What is there?", max_new_tokens=8, num_frames=8)
     >>> run.cost.visual_tokens, run.cost.visual_tokens_kept
     (400, 100)
     """
@@ -80,6 +81,7 @@ def ask(
     method = as_compressor(compressor) or FullTokens()
     clip, decode_s = timed_clip(video, frames)
     adapter = as_model(model)
+    warn_of_nonsense(adapter, video, [question])
     key = ClipKey(clip, adapter.name, frames.max_pixels)
     run = answer(
         key, question, adapter, method, sampling, history=history, on_text=on_text, stop=stop
@@ -126,7 +128,8 @@ def ask_many(
         ValueError: an empty list; or what :func:`ask` raises.
 
     >>> clip = "assets/clips/glimpse_1.mp4"
-    >>> run, other = ask_many(clip, ["What moves?", "Where?"], max_new_tokens=8, num_frames=8)
+    >>> asked = ["What is there?", "How many objects are there?"]
+    >>> run, other = ask_many(clip, asked, max_new_tokens=8, num_frames=8)
     >>> run.compression.keep.equal(other.compression.keep)
     True
     """
@@ -136,6 +139,7 @@ def ask_many(
     method = as_compressor(compressor) or FullTokens()
     clip, decode_s = timed_clip(video, frames)
     adapter = as_model(model)
+    warn_of_nonsense(adapter, video, questions)
     key = ClipKey(clip, adapter.name, frames.max_pixels)
     first, *others = answer_questions(
         key, questions, adapter, method, sampling, history=history, on_text=on_text, stop=stop
@@ -180,7 +184,7 @@ def stream(
         ValueError: a setting out of its range. Other errors of :func:`ask` come from the iterator.
 
     >>> video, model = read_video("assets/clips/glimpse_1.mp4", num_frames=4), load_model()
-    >>> *pieces, run = stream(video, "What moves?", model, max_new_tokens=8)
+    >>> *pieces, run = stream(video, "What is there?", model, max_new_tokens=8)
     >>> pieces[-1].strip() == run.answer
     True
     """

@@ -59,8 +59,8 @@ def relevance(
         StoppedError: ``stop`` was set.
 
     >>> video, model = read_video("assets/clips/glimpse_1.mp4", num_frames=4), load_model()
-    >>> found = relevance(video, "What moves?", model)
-    >>> half = ask(video, "What moves?", model, GleanVID(0.5)).compression
+    >>> found = relevance(video, "What is there?", model)
+    >>> half = ask(video, "What is there?", model, GleanVID(0.5)).compression
     >>> found.random(half.num_kept) < found.kept(half) < found.best(half.num_kept)
     True
     """

@@ -64,7 +64,7 @@ def compare(
         StoppedError: ``stop`` was set.
 
     >>> video, model = read_video("assets/clips/glimpse_1.mp4", num_frames=4), load_model()
-    >>> runs = compare(video, "What moves?", model, [FullTokens(), GleanVID(0.1)], 4)
+    >>> runs = compare(video, "What is there?", model, [FullTokens(), GleanVID(0.1)], 4)
     >>> [run.cost.visual_tokens_kept for run in runs]
     [200, 20]
     """

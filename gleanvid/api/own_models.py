@@ -61,7 +61,7 @@ def compressing(
             assisted decoding, a new video in a later turn, or ``logits_to_keep`` of dropped tokens.
 
     >>> model, video = load_model(), read_video("assets/clips/glimpse_1.mp4", num_frames=4)
-    >>> text = model.chat_text(video, "What moves?", ())
+    >>> text = model.chat_text(video, "What is there?", ())
     >>> inputs = model.processor(text=[text], **processor_kwargs(model, video))
     >>> with compressing(model.hf_model, GleanVID(0.1)) as record:
     ...     output = model.hf_model.generate(**inputs, max_new_tokens=4)
@@ -90,7 +90,7 @@ def processor_kwargs(
         TypeError: a model of transformers without a processor.
 
     >>> model, video = load_model(), read_video("assets/clips/glimpse_1.mp4", num_frames=4)
-    >>> text = model.chat_text(video, "What moves?", ())
+    >>> text = model.chat_text(video, "What is there?", ())
     >>> inputs = model.processor(text=[text], **processor_kwargs(model, video))
     >>> inputs["video_grid_thw"].tolist()
     [[2, 20, 20]]
@@ -144,7 +144,7 @@ def relevance_of(
         StoppedError: ``stop`` was set.
 
     >>> model, video = load_model(), read_video("assets/clips/glimpse_1.mp4", num_frames=4)
-    >>> text = model.chat_text(video, "What moves?", ())
+    >>> text = model.chat_text(video, "What is there?", ())
     >>> inputs = model.processor(text=[text], **processor_kwargs(model, video))
     >>> relevance_of(model.hf_model, **inputs).grid
     (2, 10, 10)

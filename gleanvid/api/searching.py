@@ -70,7 +70,7 @@ def least(
         StoppedError: ``stop`` was set.
 
     >>> video, model = read_video("assets/clips/glimpse_1.mp4", num_frames=4), load_model()
-    >>> found = least(video, "What moves?", model, "uniform", max_new_tokens=4, passes=3)
+    >>> found = least(video, "What is there?", model, "uniform", max_new_tokens=4, passes=3)
     >>> [one.tokens for one in found.tries]
     [63, 20, 6]
     """

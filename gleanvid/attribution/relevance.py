@@ -33,7 +33,7 @@ class Relevance:
         seconds: wall-clock time of the measurement, without encoding the video and answering.
         words: each word of the answer with the relevance [L] for that word alone.
 
-    >>> found = relevance("assets/clips/glimpse_1.mp4", "What moves?", num_frames=4)
+    >>> found = relevance("assets/clips/glimpse_1.mp4", "What is there?", num_frames=4)
     >>> found.grid, round(float(found.tokens.sum()), 3), list(found.units.shape)
     ((2, 10, 10), 1.0, [2])
     """

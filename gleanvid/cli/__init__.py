@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import warnings
 from collections.abc import Sequence
 from importlib import import_module
 
@@ -67,6 +68,8 @@ def parse(words: Sequence[str]) -> argparse.Namespace:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code: 2 for bad input, with one sentence on stderr."""
     import_later("torch")  # slow to import; parsing options does not need it
+    # one sentence, without the line of code that a warning comes from
+    warnings.formatwarning = lambda message, *_, **__: f"gleanvid: {message}\n"
     try:
         options = parse(list(sys.argv[1:] if arguments is None else arguments))
         status = options.run(options)

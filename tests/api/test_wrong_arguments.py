@@ -1,3 +1,7 @@
+import re
+import warnings
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
@@ -5,6 +9,8 @@ import torch
 import gleanvid
 from gleanvid.compressors import COMPRESSORS, as_compressor, from_settings, method_from
 from tests.models import tiny
+
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.parametrize("features", [np.zeros((8, 4), np.float32), [[0.0] * 4] * 8, None])
@@ -114,3 +120,25 @@ def test_nested_compressing_blocks_on_one_model_are_refused(model):
             pass
     with gleanvid.compressing(model.hf_model, gleanvid.Random()):
         pass
+
+
+@pytest.mark.parametrize(
+    ("clip", "question", "problem"),
+    [
+        ("glimpse_1", "Which colour is it?", "questions of Glimpse.*'Which colour is it"),
+        ("driveway", "What is there?", "drawn clips of Glimpse.*driveway.mp4"),
+        ("glimpse_1", "What is there", ""),
+    ],
+)
+def test_built_in_model_warns_of_answers_that_mean_nothing(clip, question, problem):
+    clip = ROOT / "assets/clips" / f"{clip}.mp4"
+    calls = (
+        lambda: gleanvid.ask(clip, question, max_new_tokens=1, num_frames=2),
+        lambda: gleanvid.ask_many(clip, ["What is there?", question], num_frames=2),
+        lambda: gleanvid.compare(clip, question, "builtin", ["uniform"], num_frames=2),
+    )
+    for call in calls:
+        with warnings.catch_warnings(record=True) as seen:
+            call()
+        said = [str(one.message) for one in seen if "built-in" in str(one.message)]
+        assert len(said) == bool(problem) and all(re.search(problem, text) for text in said)
