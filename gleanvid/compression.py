@@ -39,17 +39,17 @@ class Compression:
     weighted sum of merged tokens. Both kinds of methods use the same fields.
 
     Args:
-        keep: int64 [K], ascending: the index of each output token among the L tokens. A merged
-            output token has the index of one of its tokens; two output tokens may share an index.
+        keep: int64 [K], ascending: index of each output token, for a merged one that of one of its
+            tokens. Two output tokens may share an index.
         grid: (T, rows, columns) of the tokens before compression.
         group: int64 [L], the output token (0 to K - 1) that contains each token; -1: dropped.
-        weight: [L], the weight of each token in that output token.
+        weight: Float [L], the weight of each token in that output token.
         scores: Name -> [L], values that the method computed for each token, for display.
         trace: Name -> [T] or scalar, values for each temporal unit or for the clip, for display.
-        mixing: Sparse [K, L], the weight of every token in every output token. None if no token is
-            part of several output tokens; else ``group`` names the one of most weight per stage.
-        state: Name -> tensor that the next compression stage of the same method needs. "order",
-            int64 [K]: the kept tokens in picking order, if the method picks one after another.
+        mixing: Sparse [K, L], the weight of every token in every output token; ``group`` then names
+            the one of most weight. None if no token is part of several output tokens.
+        state: Name -> tensor that the method's next stage needs. "order", int64 [K]: the kept
+            tokens in picking order, if they are picked one by one.
 
     >>> record = Compression.pruned(torch.tensor([0, 3, 5]), grid=(2, 2, 2))
     >>> record.num_kept, record.budgets.tolist(), record.group.tolist()

@@ -43,8 +43,8 @@ def least(
     """Find the lowest ratio of each compressor in ``names`` that keeps the answer.
 
     ``make`` returns a compressor from its name and a retention ratio. ``tried``: ids of earlier
-    runs; those that answered this question count as tries. Between two answers, other visitors may
-    use the model.
+    runs; ratios at which these answered the question are not run again. Between two answers, other
+    visitors may use the model.
     """
     search = _Search(engine, session, request, question, make, tried)
 

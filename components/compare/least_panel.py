@@ -19,10 +19,9 @@ HTML = """<div class="gv-least"></div>"""
 
 
 class LeastPanel(Panel):
-    """Finds each compressor's lowest ratio.
+    """Finds each compressor's lowest retention ratio that keeps the answer of all tokens.
 
-    ``methods``: checkboxes to choose compressors. ``table``: rows of the comparison, which count as
-    tries.
+    ``methods``: checkboxes of compressors. ``table``: the comparison; its ratios are not run again.
     """
 
     def __init__(self, methods: gr.CheckboxGroup, table: gr.HTML) -> None:

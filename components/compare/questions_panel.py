@@ -24,7 +24,7 @@ TOO_LARGE = "This file is too large for a list of questions."
 
 
 class QuestionsPanel(Panel):
-    """Chooses a list of questions; ``listed`` is its state, empty for the question above."""
+    """Chooses a comparison's questions; ``listed``: its state, empty for the one in the box."""
 
     def __init__(self) -> None:
         self.listed = gr.State([])

@@ -40,7 +40,7 @@ EXPORT_BYTES = 2**30  # maximum size of all exported files; above it the oldest 
 VISITOR_BYTES = EXPORT_BYTES // 4
 _KEY = secrets.token_bytes(16)  # hash key; folder names made with it hide visitors' addresses
 LATE = "Stopped after {limit:g} seconds, the limit for files on this server. Choose fewer frames."
-Timed = Callable[[Iterable[Any]], Iterable[Any]]
+Timed = Callable[[Iterable[Any]], Iterable[Any]]  # raises StoppedError at the time limit
 Maker = Callable[..., Path]  # (runs, folder, timed)
 
 

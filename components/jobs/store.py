@@ -56,7 +56,7 @@ class RunStore:
         return run_id
 
     def add_relevance(self, run_id: str, found: Relevance) -> None:
-        """Store how relevant each token is for a run's answer, as long as the run is stored."""
+        """Store how relevant each token is for a run's answer; ignored if the run is not stored."""
         with self._lock:
             if run_id in self._runs:
                 self._relevance[run_id] = found

@@ -198,7 +198,10 @@ def inspect(name: str, frames: int, device: str | None) -> Outlook:
 
 
 def download(found: Outlook, stop: threading.Event, report: Callable[..., None]) -> None:
-    """Download the files missing here. Raises ``ModelError``, ``StoppedError``."""
+    """Download the files missing here. Raises ``ModelError``, ``StoppedError``.
+
+    ``report`` is called with the stage, a sentence, the bytes downloaded and those to download.
+    """
     if not found.missing:
         return
     from gleanvid.models.loading.download import fetch
@@ -218,7 +221,7 @@ def load_all(
     """Download and load the models of a public server; the first one becomes the model in use.
 
     Built-in models are skipped: they load within a second when first used. Raises ``ModelError``
-    for a model that cannot be loaded.
+    for a model that cannot be loaded. ``report``: see :func:`download`.
     """
     for name in reversed([name for name in names if name not in (BUILT_IN, PHOTOS)]):
         if not is_here(name):

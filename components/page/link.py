@@ -134,7 +134,7 @@ class LinkPanel(Panel):
         return changes
 
     def standing(self, changes: Changes) -> Changes:
-        """Return the values of all settings after ``changes`` of the page as it opens."""
+        """Return widget -> value for all settings: those of the new page, then ``changes``."""
         return {widget: widget.value for widget in self.page.inputs.gathered.widgets} | changes
 
     def own_clips(
@@ -152,7 +152,7 @@ class LinkPanel(Panel):
         return own
 
     def misread(self, given: Mapping[str, str], query: Mapping[str, str]) -> Changes:
-        """Return the message on parts of a link that the page cannot use."""
+        """Return the message on parameters of a link that are invalid or missing in ``query``."""
         unread, dropped = self.links.unread(query), [name for name in given if name not in query]
         return {self.unread: unread_value(unread, dropped)} if unread or dropped else {}
 

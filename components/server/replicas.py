@@ -86,7 +86,7 @@ def build(arguments: Mapping[str, Any]) -> Any:
 
 
 class Replica:
-    """A Ray Serve replica: one engine with its model, ready once the model is loaded."""
+    """A Ray Serve replica: one engine with its loaded model; arguments: see :func:`build`."""
 
     def __init__(
         self,

@@ -48,7 +48,7 @@ class View:
 def preview(
     engine: Engine, request: Request, sides: Sides, session: str | None = None
 ) -> Iterator[PageUpdate]:
-    """Show the clip's tokens and which of them B and A keep, without asking a question.
+    """Show which tokens the page's settings (B) and the baseline (A) keep; asks no question.
 
     A newer preview of the same ``session`` (an open page) ends this one.
     """

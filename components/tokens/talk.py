@@ -25,7 +25,7 @@ SAVED = (  # `python -m tools.opening` finds these clips
 
 
 class TalkPanel(Panel):
-    """Asks the question on a press of Ask or Enter, and on each event of ``also``."""
+    """Asks the question on Ask or Enter, and on the events in ``also``, set before it connects."""
 
     def __init__(self, question: str) -> None:
         self.also: Sequence[Any] = ()

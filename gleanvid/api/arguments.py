@@ -124,7 +124,7 @@ def timed_clip(video: Any, frames: Frames) -> tuple[Video, float]:
 def as_model(model: Any) -> ModelAdapter:
     """Return a loaded model unchanged, or load a model by its name.
 
-    Raises ``TypeError`` if ``model`` is neither a name nor a model.
+    Raises ``TypeError`` if ``model`` is neither, ``ModelError`` if it cannot be loaded.
     """
     if isinstance(model, (str, Path)):
         return load_model(model)
@@ -145,7 +145,8 @@ def as_key(
 ) -> tuple[ClipKey, ModelAdapter, History]:
     """Check the arguments of one question, read its clip and then load its model.
 
-    Raises what the functions of this module raise; ``ModelError`` if the model cannot answer.
+    ``signals``: vision signals to compute, such as "saliency". Raises ``TypeError``,
+    ``ValueError``, ``VideoError`` or ``ModelError`` as :func:`gleanvid.ask` does.
     """
     check_questions([question])
     turns = check_history(history)

@@ -49,8 +49,7 @@ def relevance(
         stop: once set, ends the work before the next layer of the model is computed.
 
     Returns:
-        The relevance of every token. Its method ``kept`` returns the fraction of the relevance that
-        lies on the kept tokens of a compression record.
+        The relevance of every token; its method ``kept`` says how much of it a compression keeps.
 
     Raises:
         ValueError: an empty question or answer, or a setting out of its range.

@@ -35,24 +35,20 @@ def compressing(
 ) -> AbstractContextManager[Prefill]:
     """Compress every video prompt that your own ``hf_model`` reads while the block runs.
 
-    All hooks are removed afterwards. ``record.compression`` is the compression record of the latest
-    prefill, for one prompt with one video; ``record.compressions`` has a list by prompt of lists by
-    video. ``record.prompt_keep`` has the columns of ``input_ids`` that are left of each prompt, in
-    the order of the logits. Compiled models run uncompiled in the block.
-
-    A later turn of a chat may pass the ids of the whole conversation with the same cache, inside
-    this block or another one.
+    All hooks are removed afterwards. Compiled models run uncompiled in the block. A later turn of a
+    chat may pass the whole conversation with the same cache, in this block or another one.
 
     Args:
         hf_model: a model of transformers, of a family in ``MODELS``.
         compressor: a compressor or its name; None drops no token.
-        strict: whether a block into which pixels came ends in an error if no video was compressed.
-        processor: the model's processor or tokenizer. InternVL and SmolVLM read the frames of a
-            video as images, which only the text of a prompt tells apart. None: the tokenizer that
-            is stored on this machine with the weights.
+        strict: whether to raise an error if the model read pixels but no video was compressed.
+        processor: the model's processor or tokenizer, by which InternVL and SmolVLM tell frames
+            from images. None: the tokenizer that is stored on this machine with the weights.
 
     Returns:
-        A context manager whose value (``as record``) has the compression of the latest prefill.
+        A context manager. Its value describes the latest prefill: ``compression`` is the record of
+        one prompt with one video; ``compressions`` has a list of records for each prompt; and
+        ``prompt_keep`` the columns of ``input_ids`` that are left of each prompt, int64.
 
     Raises:
         ModelError: a family that is not in ``MODELS``; nothing was compressed; or, after the block,
@@ -134,8 +130,7 @@ def relevance_of(
         inputs: keywords of ``hf_model`` for one prompt with one video.
 
     Returns:
-        The relevance of every token. Its ``question`` is empty: your inputs hold the question
-        only within the prompt.
+        The relevance of every token; its ``question`` is empty.
 
     Raises:
         ValueError: a setting out of its range.

@@ -69,7 +69,7 @@ def answer(
     on_text: Callable[[str], None] | None = None,
     stop: threading.Event | None = None,
 ) -> Run:
-    """Answer one question about a clip in memory; return its run."""
+    """Answer one question about a clip. Raises the errors of ``ModelAdapter.generate``."""
     clip, encoded = _prepared(clip, model, compressor, stop)
     reply = model.generate(
         encoded, question, compressor, sampling, history=history, on_text=on_text, stop=stop
@@ -92,7 +92,8 @@ def answer_questions(
     """Return a run per question, each asked independently.
 
     The clip is encoded once. If the compressor does not read the question, the clip is also
-    compressed and prefilled only once. The cost of the first run includes this shared work.
+    compressed and prefilled only once. The cost of the first run includes this shared work. Errors
+    are those of :func:`answer`.
     """
     clip, encoded = _prepared(clip, model, compressor, stop)
     with model.lock, interruptible(model.hf_model, stop):

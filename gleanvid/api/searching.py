@@ -39,9 +39,8 @@ def least(
 ) -> Least:
     """Search for the lowest retention ratio at which the answer is the same as with all tokens.
 
-    The first three ratios are spread evenly over the range, on a log scale. The others bisect
-    between the highest ratio that lost the answer and the next higher one that kept it. The video
-    is encoded once.
+    The first three ratios are evenly spread on a log scale. The others bisect between the highest
+    ratio that lost the answer and the next higher one. The video is encoded once.
 
     Args:
         video: see :func:`ask`.
@@ -52,7 +51,7 @@ def least(
         max_new_tokens: longest answer in tokens; overrides that of ``sampling``.
         low: least retention ratio to try, in (0, high).
         high: retention ratio below which to search, at most 1. It is not tried.
-        passes: largest number of answers to ask for, not counting the one with all tokens.
+        passes: largest number of ratios to try.
         num_frames: number of frames to sample; overrides that of ``frames``.
         sampling: how each answer is sampled.
         frames: which frames of a file are used.

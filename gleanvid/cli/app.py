@@ -12,7 +12,7 @@ MISSING = "the app is not installed: pip install 'gleanvid[app]', or 'make app' 
 
 
 def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
-    """Add the options of the command."""
+    """Add the command's options to ``parser``; ``words``: the whole command line."""
     app_module("options").add_options(parser)
     parser.set_defaults(run=_app)
 

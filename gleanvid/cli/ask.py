@@ -16,7 +16,7 @@ from gleanvid.errors import printable
 
 
 def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
-    """Add the options of the command."""
+    """Add the command's options to ``parser``; ``words``: the whole command line."""
     shared.add_question(parser, words)
     shared.add_compressor(parser, words)
     parser.add_argument(

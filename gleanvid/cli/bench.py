@@ -12,7 +12,7 @@ from gleanvid.cli import options as shared
 
 
 def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
-    """Add a subcommand for each kind of measurement."""
+    """Add a subcommand for each kind of measurement; ``words``: the whole command line."""
     commands = parser.add_subparsers(required=True, metavar="what")
     _add_compress(commands)
     bench_model.add(commands, words)

@@ -17,7 +17,7 @@ _NAMES = "gleanvid,vidcom2,vcast,visionzip,holitom,fastvid,flashvid"
 
 
 def add(commands: Any, words: Sequence[str]) -> None:
-    """Add the parser of ``bench model``."""
+    """Add the parser of ``bench model`` to ``commands``; ``words``: the whole command line."""
     parser = commands.add_parser("model", help="latency, memory and throughput of a whole model")
     parser.add_argument(
         "--config",

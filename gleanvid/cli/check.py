@@ -13,7 +13,7 @@ from gleanvid.cli.running import report_long
 
 
 def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
-    """Add the options of the command."""
+    """Add the command's options to ``parser``; ``words``: the whole command line."""
     parser.add_argument(
         "video", nargs="?", help="path of the video file to check with (default: synthetic frames)"
     )

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
-    """Add the options of the command."""
+    """Add the command's options to ``parser``; ``words``: the whole command line."""
     shared.add_question(parser)
     parser.add_argument("--compressor", default="all", help=shared.NAMES)
     parser.add_argument("--retention-ratio", type=float, help=shared.ONE_RATIO)

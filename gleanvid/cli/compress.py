@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
-    """Add the options of the command."""
+    """Add the command's options to ``parser``; ``words``: the whole command line."""
     parser.add_argument(
         "paths",
         metavar="clips",

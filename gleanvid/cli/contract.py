@@ -9,7 +9,7 @@ from gleanvid.errors import printable
 
 
 def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
-    """Add the options of the command."""
+    """Add the command's options to ``parser``; ``words``: the whole command line."""
     help_text = "Python file with compressors, or names of registered compressors"
     parser.add_argument("names", nargs="+", metavar="FILE", help=help_text)
     parser.set_defaults(run=_contract)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
-    """Add the options of the command."""
+    """Add the command's options to ``parser``; ``words``: the whole command line."""
     _add_benchmark(parser, words)
     names = f"{shared.NAMES}; settings in brackets: 'holitom(tau=0.65)'"
     parser.add_argument("--compressor", default="gleanvid", help=names)

@@ -12,7 +12,7 @@ from gleanvid.cli.running import drawer
 
 
 def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
-    """Add the options of the command."""
+    """Add the command's options to ``parser``; ``words``: the whole command line."""
     kinds = parser.add_subparsers(required=True, metavar="what")
     make = kinds.add_parser(
         "make", help="write clips (MP4) with questions and ground truth (JSON Lines)"

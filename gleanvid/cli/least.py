@@ -18,7 +18,7 @@ HEADS = f"{'compressor':<14} {'keeps it':>9} {'tokens':>7} {'loses it':>9}  with
 
 
 def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
-    """Add the options of the command."""
+    """Add the command's options to ``parser``; ``words``: the whole command line."""
     shared.add_question(parser)
     names = f"{shared.NAMES} (default: gleanvid,vidcom2,uniform)"
     parser.add_argument("--compressor", default="gleanvid,vidcom2,uniform", help=names)

@@ -17,7 +17,7 @@ _INDENT = "  "
 
 
 def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
-    """Add the options of ``gleanvid methods`` and ``gleanvid models``."""
+    """Add the options of ``methods`` and ``models``; ``words``: the whole command line."""
     add_json(parser, "the list as JSON instead of a table")
     help_text = "print a Markdown table of any width, even on a terminal"
     parser.add_argument("--markdown", action="store_true", help=help_text)
@@ -54,7 +54,7 @@ def show(markdown: str, unchanged: bool) -> None:
 
 
 def fitted(markdown: str, width: int) -> str:
-    """Replace every table row by its first cell and, below it, "head: cell; head: cell ..."."""
+    """Wrap Markdown to ``width`` characters; a table row becomes a name and "head: cell; ..."."""
     return "\n".join(_lines(markdown, width))
 
 

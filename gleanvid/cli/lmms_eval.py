@@ -29,7 +29,7 @@ INSTALL = "Install it with the extra eval: pip install '.[eval]'"
 
 
 def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
-    """Add the options of the command, which passes its arguments on to LMMs-Eval."""
+    """Take all options as arguments of LMMs-Eval; ``words``: the whole command line."""
     parser.prefix_chars = "\0"  # argparse must leave options with dashes to LMMs-Eval
     parser.add_argument("arguments", nargs="*")
     parser.set_defaults(run=_lmms_eval)

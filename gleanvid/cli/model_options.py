@@ -49,7 +49,7 @@ def add_model(parser: argparse.ArgumentParser) -> None:
 
 
 def load(options: argparse.Namespace) -> Any:
-    """Load the model chosen by the options of :func:`add_model`."""
+    """Load the model chosen by the options of :func:`add_model`. Raises ``ModelError``."""
     return loader(options)()
 
 

@@ -60,7 +60,7 @@ def load_plugins(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
 def add_question(parser: argparse.ArgumentParser, words: Sequence[str] = ()) -> None:
     """Add the video, the question, and the options for reading and answering.
 
-    ``words``: the command line, if options of :func:`add_compressor` follow.
+    ``words``: the command line; sampling options give way to settings of its ``--compressor``.
     """
     parser.add_argument("video", help="path of a video or an image")
     parser.add_argument("question", help="question about the video")
@@ -98,7 +98,7 @@ def _refuse(advice: str, text: str) -> None:
 
 
 def add_frames(parser: argparse.ArgumentParser, video: str = "the video") -> None:
-    """Add the number of sampled frames and the decoder."""
+    """Add ``--num-frames`` and ``--backend``; ``video``: what the help calls their source."""
     parser.add_argument(
         "--num-frames",
         "--frames",
@@ -112,7 +112,7 @@ def add_frames(parser: argparse.ArgumentParser, video: str = "the video") -> Non
 
 
 def add_json(parser: argparse.ArgumentParser, what: str) -> None:
-    """Add ``--json``; ``what`` says what is printed, and instead of what."""
+    """Add ``--json``, whose help is "print" and ``what``."""
     parser.add_argument("--json", action="store_true", help=f"print {what}")
 
 

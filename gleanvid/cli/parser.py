@@ -40,12 +40,12 @@ class Parser(argparse.ArgumentParser):
         super().__init__(*given, **{"formatter_class": _Help, **named})
 
     def add_argument(self, *flags: Any, **named: Any) -> argparse.Action:
-        """Add an argument, under both names of an option that has two."""
+        """Add an argument; an option in ``OTHER_NAMES`` also gets its second name."""
         others = [OTHER_NAMES[flag] for flag in flags if flag in OTHER_NAMES]
         return super().add_argument(*dict.fromkeys([*flags, *others]), **named)
 
     def parse_known_args(self, *given: Any, **named: Any) -> tuple[Any, list[str]]:
-        """Parse the words; exit with an error if there is an unknown one."""
+        """Parse a command line; exit with an error that suggests an option if one is unknown."""
         found, unknown = super().parse_known_args(*given, **named)
         if unknown:
             known = re.findall(r"--[a-z-]+", self.format_usage())

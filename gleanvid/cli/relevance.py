@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
-    """Add the options of the command."""
+    """Add the command's options to ``parser``; ``words``: the whole command line."""
     shared.add_question(parser, words)
     shared.add_compressor(parser, words)
     parser.add_argument(

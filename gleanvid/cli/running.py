@@ -28,7 +28,7 @@ def writable(place: str) -> Path:
 
 
 def add_html(parser: argparse.ArgumentParser, runs: str) -> None:
-    """Add ``--html``; see :func:`html_writer`."""
+    """Add ``--html``, see :func:`html_writer`; ``runs``: what the help says is shown."""
     about = f"HTML file to write an offline viewer of {runs} to (needs the app)"
     parser.add_argument("--html", metavar="FILE", help=about)
 

@@ -44,7 +44,7 @@ Written by `gleanvid space`, version {version}.
 
 
 def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
-    """Add the options of the command."""
+    """Add the command's options to ``parser``; ``words``: the whole command line."""
     parser.add_argument(
         "--out", type=Path, required=True, help="output folder for the Space; must not exist yet"
     )

@@ -68,24 +68,24 @@ def setting(default: Any, help: str, *, kind: type | None = None, **limits: Any)
         default: the value that a compressor has without the setting.
         help: one line for the command line and the app.
         kind: type of the values; None: that of ``default``.
-        limits: ``low``, ``high``, ``step``, ``choices``, ``open`` and ``label``.
+        limits: other fields of :class:`Setting`, such as ``low``, ``high`` and ``choices``.
     """
     kind = kind or type(default)
     return field(default=default, metadata={"setting": Setting(help, **limits), "kind": kind})
 
 
 def exact_setting() -> Any:
-    """Declare the setting ``exact`` of methods whose authors' code does not meet a budget."""
+    """Declare ``exact``: whether to keep as many tokens as the budget, or as the authors' code."""
     return setting(
         True, "Keep exactly the token budget (off: as many tokens as the authors' code keeps)"
     )
 
 
 def exact_on_average_setting() -> Any:
-    """Declare the setting ``exact`` of methods that act inside the language model."""
+    """Declare ``exact``: whether the average over all layers meets the retention ratio."""
     return setting(True, "Meet the retention ratio exactly, on average over the layers")
 
 
 def num_layers_setting() -> Any:
-    """Declare ``num_layers``, the layer count of the model for which layer numbers are given."""
+    """Declare ``num_layers``: layers of the model that the other settings name layers of."""
     return setting(28, "Number of layers that the language model has", low=2, high=128, step=1)

@@ -22,7 +22,7 @@ _NOTE = (
 
 @dataclass(frozen=True)
 class Facts:
-    """Properties of a compressor with default settings, as texts for tables."""
+    """Texts about a compressor with default settings; ``deed``: "prunes", "merges", "keeps all"."""
 
     name: str
     title: str
@@ -92,7 +92,7 @@ def _short(acts: str) -> str:
 
 
 def compressor_table() -> str:
-    """Return a Markdown table with fewer columns than that of :func:`methods_table`."""
+    """Return a Markdown table: name, paper, where a method acts, whether it merges, its needs."""
     heads = ["name", "source", "acts ... the language model", "prunes or merges", "needs"]
     rows = [
         (f"`{row.name}`", row.paper, _short(row.acts), row.deed, row.needs) for row in methods()

@@ -31,7 +31,7 @@ def gini(values: torch.Tensor) -> float:
 
 
 def budget_gini(record: Compression) -> float:
-    """Return the Gini coefficient of the tokens kept per unit; 0: as many in each."""
+    """Return the Gini coefficient of the tokens kept per unit; 0 if all units keep as many."""
     return gini(record.budgets)
 
 

@@ -27,6 +27,6 @@ class Saturation(NamedTuple):
 
 
 def saturation(record: Compression) -> Saturation | None:
-    """Count the saturated units of a record; None if its method does not report them."""
+    """Count the units none of whose tokens adds anything new; None if the method does not say."""
     flags = record.trace.get("saturated")
     return None if flags is None else Saturation(int(flags.sum()), len(flags))

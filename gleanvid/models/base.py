@@ -48,7 +48,7 @@ class ModelAdapter(ChatPrompts):
 
     @classmethod
     def layout_with(cls, hf_model: Any, processor: Any) -> hooks.Layout:
-        """Return the model's parts, for families whose prompts must be read as text too.
+        """Return :meth:`layout_of`; in some families only a tokenizer tells frames from images.
 
         ``processor``: a processor or tokenizer; None: the one stored with the model, if needed.
         """

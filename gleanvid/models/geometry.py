@@ -46,7 +46,7 @@ def blocks_to_tokens(block: int, patches: Tensor, grids: list[tuple[int, int, in
 
 
 def check_frame_pixels(name: str, side: int, video: Video, max_pixels: int | None) -> None:
-    """Raise ``ModelError`` if all frames together, at ``side`` x ``side`` px, exceed the bound."""
+    """Raise ``ModelError`` if frames of ``side`` x ``side`` px exceed ``max_pixels`` in total."""
     if max_pixels is not None and max_pixels < len(video) * side * side:
         raise ModelError(
             f"{name} sees every frame at {side}x{side} pixels: {len(video)} frames do "

@@ -182,7 +182,7 @@ def _sized(picture: np.ndarray) -> np.ndarray:
 
 
 def captioned(picture: np.ndarray, text: str, aside: str = "") -> np.ndarray:
-    """Put a line of text above an image, and ``aside`` at the line's right end if it fits."""
+    """Put ``text`` above an image uint8 [H, W, 3], and ``aside`` to its right if it fits."""
     return np.vstack([_strip(picture.shape[1], text, aside), picture])
 
 

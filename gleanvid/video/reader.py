@@ -36,33 +36,28 @@ def read_video(
 ) -> Video:
     """Sample ``num_frames`` frames, evenly spaced by frame number, first and last included.
 
-    Frame numbers are ``round(linspace(0, n - 1, num_frames))`` of n frames. If the frame rate
-    varies, the frames are not evenly spaced in time; ``timestamps`` holds their real times. A clip
-    with fewer frames gives all of them. A damaged clip gives an even sample of its intact frames.
-    In both cases ``notes`` says so. Frames come as players show them: upright, with square pixels.
-    A picture file is a clip of one frame, or of several if it is animated.
+    ``timestamps`` holds their real times, also at a varying frame rate. A clip with fewer frames
+    gives all, a damaged one an even sample of its intact frames; ``notes`` says so. Frames are
+    upright, with square pixels. A picture file is a clip, of one frame unless it is animated.
 
     Args:
         path: the file.
         num_frames: at most this many frames.
-        backend: "pyav" (exact), "torchcodec" (PyTorch's; the same frames of undamaged files,
-            and seconds slower to start, unless ``isolate`` is False), "decord" (as in LMMs-Eval)
-            or "opencv" (last resort).
+        backend: "pyav" (exact), "torchcodec" (the same frames of undamaged files, slower to
+            start), "decord" (as in LMMs-Eval) or "opencv" (last resort).
         max_side: pixels; larger frames are scaled down as they are decoded.
         timeout_s: seconds after which the decoding process is stopped.
-        isolate: decode in a separate process. False decodes in this process, about 0.4 s faster
-            and without any limit on time or memory: for trusted files only.
+        isolate: whether to decode in a process of its own. Without it, decoding has no limit on
+            time or memory: for trusted files only.
         part: (first, last) second; the part is sampled as if it were a file of its own.
-        rounding: "down" cuts the fraction of a frame number off, as LMMs-Eval's LLaVA models do.
-        start: first second to sample from; None: the first of the clip. Unlike those of a ``part``,
-            the frames keep their times and numbers in the file.
-        end: last second to sample from; None: the last of the clip.
+        rounding: "nearest" or, as in LMMs-Eval's LLaVA models, "down": to whole frame numbers.
+        start: first second to sample from; frames keep their times and numbers in the file.
+        end: last second to sample from.
         stop: another thread can set this event to end reading (only with ``isolate``).
-        progress: called with the number of frames read so far and the number of all frames to
-            read. The first call, with 0, is made once it is known which frames to read.
+        progress: called with the numbers of frames read and to read, first with 0.
 
     Raises:
-        VideoError: the file cannot be used; the message says why, in words for the user.
+        VideoError: the file cannot be used; the message says why.
         StoppedError: ``stop`` was set.
         ValueError: a setting is out of its range.
 

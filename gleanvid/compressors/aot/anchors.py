@@ -27,7 +27,8 @@ _SPREAD = 1.5
 def units_merged(features: Tensor, chosen: Tensor, grid: tuple[int, int, int]) -> list[Tensor]:
     """Merge the tokens of every unit of ``features`` [T, N, D] into its V anchors.
 
-    Returns the weights [V, N] of each unit's tokens in its anchors. ``chosen`` [T, N]: the anchors.
+    Returns the weights [V, N] of each unit's tokens in its anchors. ``chosen`` bool [T, N]: True on
+    anchors.
     """
     sides = [torch.linspace(0, 1, side, device=features.device) for side in grid[1:]]
     place = torch.cartesian_prod(*sides)  # [N, 2]: position in the frame

@@ -1,7 +1,6 @@
 """GleanVID's equations in float64, step by step, at its default settings: slow, and easy to read.
 
-Line numbers are those of the paper's Algorithm 1 (budgets) and Algorithm 2 (selection). Nothing of
-the library is used here; the tests compare :class:`GleanVID` with it.
+Line numbers are those of the paper's algorithms. Tests compare :class:`GleanVID` with it.
 
 ===========================================  ====================================================
 step                                         in the implementation
@@ -15,25 +14,19 @@ step                                         in the implementation
 :func:`new_directions` (Alg. 2, 16-17)       ``basis.RowFilter``
 ===========================================  ====================================================
 
-Five numerical guards are ours, not the paper's, and marked "guard" below. They change the selection
-only where rounding errors would decide it. Sizes are relative to the largest norm of a debiased
-token, except that of ties.
+Five guards, marked "guard" below, are not in the paper. They act only where rounding errors would
+decide. Sizes are relative to the largest norm of a debiased token, except that of ties.
 
 ==================  ================================================================================
 guard               reason
 ==================  ================================================================================
-floor, 1e-5         A new direction must be longer than this. Once the kept tokens span a still
-                    scene, all residuals are rounding errors. Eq. qr_filter compares them only
-                    with each other and would admit them.
-saturation, 1e-3    The joint score of a unit uses its residual norms only if one is larger than
-                    this. Min-max would otherwise scale what little is left to [0, 1].
-accepted rows only  A rejected row has no part in the orthogonalization of later rows. Its unit
-                    vector is rounding noise, and later rows would lose what lies along it.
-tie band, 1e-4      Joint scores this close to the last one kept are equal to it, and the lower
-                    index wins. Tokens that repeat each other differ by rounding errors alone.
-constant band,      Scores that spread over no more than this are constant: all zeros after min-max,
-1e-6                which would otherwise scale rounding errors to [0, 1]. The local score does
-                    not scale with the norms: its spread is compared with 1e-6 itself.
+floor, 1e-5         A new direction must be longer. In a still scene all residuals become rounding
+                    errors, which Eq. qr_filter compares only with each other.
+saturation, 1e-3    The joint score uses residual norms only if one is larger than this.
+accepted rows only  Later rows are not made orthogonal to a rejected row, which is rounding noise.
+tie band, 1e-4      Joint scores this close to the last one kept are equal; the lower index wins.
+constant band,      Scores that spread over no more are all zeros after min-max, which would scale
+1e-6                rounding errors to [0, 1]. For the local score, the spread itself counts.
 ==================  ================================================================================
 """
 

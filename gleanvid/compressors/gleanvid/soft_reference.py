@@ -37,12 +37,12 @@ def kept_tokens(features: Tensor, grid: tuple[int, int, int], ratio: float) -> s
 
 
 def centred(unit: Tensor, mean: Tensor, cells: Cells) -> Tensor:
-    """Novelty of the first unit [N, D]: distances of its prototypes from the clip's mean."""
+    """Novelty of the first unit [N, D], a scalar: distance of its prototypes from ``mean`` [D]."""
     return torch.stack([len(c) * (unit[c].mean(0) - mean).norm() for c in cells]).sum()
 
 
 def select(x: Tensor, debiased: Tensor, cells: Cells, budgets: list[int]) -> set[int]:
-    """Indices of the kept tokens, unit by unit. ``x``, ``debiased``: [T, N, D]."""
+    """Flat indices t*N + n of the kept tokens; arguments as in :func:`.reference.select`."""
     scale = debiased.norm(dim=-1).max()
     variance = NOISE * debiased.square().sum(-1).mean()  # s2
     inverse = torch.eye(x.shape[-1]).double()  # (I + X_S^T X_S / s2)^-1

@@ -25,7 +25,7 @@ def merge_record(
 
     ``home`` int64 [L]: a token with -1 is dropped, and for all others
     ``home[home[i]] == home[i]``. ``weight`` [L]: weight of each token in the output token, which is
-    the weighted sum of the tokens merged into it.
+    the weighted sum of the tokens merged into it. ``scores``, ``trace``: see :class:`Compression`.
     """
     keep = torch.unique(home[home >= 0])
     row = torch.full_like(home, -1)
@@ -40,7 +40,7 @@ def identity_record(
     scores: Mapping[str, Tensor] | None = None,
     trace: Mapping[str, Tensor] | None = None,
 ) -> Compression:
-    """Return the compression record that keeps every token unchanged."""
+    """Return the record that keeps every token; ``scores``, ``trace``: see :class:`Compression`."""
     keep = torch.arange(len(tokens), device=tokens.features.device)
     return Compression.pruned(keep, tokens.grid, scores, trace, len(tokens))
 
@@ -91,7 +91,7 @@ class Shares:
 
     @classmethod
     def untouched(cls, kept: Tensor) -> Shares:
-        """Return entries that keep the tokens ``kept`` int64 [K] unmerged, with weight 1."""
+        """Return weights 1 for tokens that are not merged; ``kept`` int64 [K]: their indices."""
         return cls.of(kept, kept, torch.ones_like(kept))
 
 
@@ -104,6 +104,7 @@ def shared_record(
     """Return the compression record with the entries of all ``parts``.
 
     It has a ``mixing`` matrix only if an input token is merged into more than one output token.
+    ``scores``, ``trace``: see :class:`Compression`.
     """
     place, source, weight, twin = (
         torch.cat([getattr(part, name) for part in parts])

@@ -85,7 +85,7 @@ class Benchmark(ABC):
 
     @abstractmethod
     def video(self, clip: str, num_frames: int) -> Video:
-        """Read frames of a clip.
+        """Return ``num_frames`` evenly spaced frames of a clip.
 
         Raises ``VideoError`` on a bad file.
         """

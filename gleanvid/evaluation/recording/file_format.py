@@ -1,20 +1,18 @@
 """The file format of recordings: one clip as one model sees it, in one safetensors file.
 
-This is version 1. A clip has T frames, U temporal units of N tokens each, and L = U * N tokens of D
-features. A run is one answered question under one compressor. The file has these tensors:
+Version 1. A clip has T frames, U temporal units of N tokens, and L = U * N tokens of D features. A
+run is one answered question under one compressor. The tensors:
 
-- ``features`` [L, D], float32, float16, bfloat16 or int8. If they are int8, feature d of a token is
-  its number times ``features_scale[d]`` plus ``features_mean[d]``, both float32 [D];
-- ``saliency`` [L] and ``keys`` [L, width of a key] of the vision tower, if they were requested;
+- ``features`` [L, D], float32, float16, bfloat16 or int8: int8 times ``features_scale`` plus
+  ``features_mean``, both float32 [D];
+- ``saliency`` [L] and ``keys`` [L, width of a key] of the vision tower, if requested;
 - ``seconds`` [U, 2] and ``rectangles`` [N, 4]: see :class:`gleanvid.VideoTokens`;
-- ``frames`` uint8: the bytes of T JPEG files, one after the other. ``frame_ends`` int64 [T] is the
-  byte offset at which each ends;
+- ``frames`` uint8: T JPEG files; ``frame_ends`` int64 [T]: byte offset at which each ends;
 - ``timestamps`` float64 [T] and ``indices`` int64 [T] of the frames, as in ``Video``;
-- ``run/I/LAYER/NAME``: the compression records of run number I, see :meth:`gleanvid.Run.save`;
-- ``relevance/I`` float32 [L]: the relevance map for question number I, if it was requested, see
-  :class:`gleanvid.Relevance`.
+- ``run/I/LAYER/NAME``: the compression records of run I, see :meth:`gleanvid.Run.save`;
+- ``relevance/I`` float32 [L]: :class:`gleanvid.Relevance` for question I, if requested.
 
-The metadata of the file has one entry, ``gleanvid_recording``. It is JSON with these keys:
+The metadata has one entry, ``gleanvid_recording``, JSON with these keys:
 
 - ``version``; ``grid``: [U, rows, columns] of tokens; ``machine``; ``encode_s``;
 - ``model``: name, family, class, precision, layers, processor and fingerprint of the weights;

@@ -1,4 +1,4 @@
-"""Opens recordings. They may come from anybody: sizes, names, shapes, numbers are checked."""
+"""Opens recordings (see :mod:`.file_format`). All they hold is checked: files may be hostile."""
 
 from __future__ import annotations
 

@@ -118,7 +118,7 @@ class Journal:
         self._take(dict(row))
 
     def done(self, key: Key) -> bool:
-        """Return whether this item has a result under this setup; an error is not a result."""
+        """Return whether ``key``, an (item, setup) pair, has a result; an error is not a result."""
         return key in self.rows and "error" not in self.rows[key]
 
     def close(self) -> None:

@@ -154,12 +154,12 @@ def half_width(estimate: Estimate) -> str:
 
 
 def p_value(value: float | None) -> str:
-    """Format a p value: 0.012, or < 0.001."""
+    """Format a p value: 0.012, or < 0.001; "" for None."""
     if value is None:
         return ""
     return "< 0.001" if value < 0.001 else f"{value:.3f}"
 
 
 def coefficient(value: float | None) -> str:
-    """Format a correlation: +0.31."""
+    """Format a correlation: +0.31; "" for None and NaN."""
     return "" if value is None or math.isnan(value) else f"{value:+.2f}"

@@ -18,7 +18,7 @@ _VISIBLE = 0.12
 
 
 def make_video(seed: int, split: str, index: int, settings: ClipSettings | None = None) -> Video:
-    """Render a Glimpse clip, as if it had been read from a file with 8 frames per second."""
+    """Render clip ``index`` of a split ("train", "validation", "test") at 8 frames per second."""
     frames = render(sample_scene(seed, split, index, settings))
     return Video.from_frames(frames, FPS, clip_name(seed, split, index))
 

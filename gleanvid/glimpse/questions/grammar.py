@@ -73,7 +73,8 @@ class Reading:
 def read(question: str, known: Iterable[str] = (), count: int = 3) -> Reading:
     """Read a question in the grammar of Glimpse, whatever its case, spacing and "color".
 
-    ``known``: questions about the clip at hand, whose objects fill the gaps of ``nearest``.
+    ``known``: questions about the clip at hand, whose objects fill the gaps of ``nearest``, which
+    has ``count`` questions.
     """
     words = [AMERICAN.get(word, word) for word in question.lower().split()]
     plain = " ".join(words).rstrip(" ?.!")

@@ -33,7 +33,8 @@ def place_thing(
 ) -> Thing:
     """Draw an object of the given appearance and behaviour, away from the other objects.
 
-    Its ``_gap`` to each of ``others`` is at least ``clearance``, or else the largest of all draws.
+    Its least distance to each of ``others``, in sums of their radii, is at least ``clearance``, or
+    else the largest of all draws.
     """
     best, best_gap = None, -math.inf
     for _ in range(_TRIES):

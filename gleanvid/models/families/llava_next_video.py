@@ -23,7 +23,7 @@ class LlavaNextVideo(SquareFrames):
         return llava_tower(hf_model, hf_model.model.vision_resampler, stride)
 
     def view(self, video: Video) -> tuple[float, float, float, float]:
-        """Return the rectangle of the source that the model sees: usually the central square."""
+        """Return left, top, right, bottom in px of what the model sees: mostly a central square."""
         processor = self.processor.video_processor
         if not processor.do_center_crop:
             return super().view(video)

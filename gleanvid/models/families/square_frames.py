@@ -116,7 +116,7 @@ class SquareFrames(ModelAdapter):
 
     @classmethod
     def grids_of(cls, token: int, side: int) -> Callable[[Mapping[str, Any]], list[Grid]]:
-        """Return ``Layout.grids`` for frames of ``side`` x ``side`` tokens."""
+        """Return ``Layout.grids`` for ``side`` x ``side`` tokens a frame, with the id ``token``."""
 
         def grids(inputs: Mapping[str, Any]) -> list[Grid]:
             pixels = inputs.get("pixel_values_videos")
@@ -152,7 +152,7 @@ class SquareFrames(ModelAdapter):
         return grid, seconds, boxes + torch.tensor([left, top, left, top])
 
     def view(self, video: Video) -> tuple[float, float, float, float]:
-        """The rectangle of the source (left, top, right, bottom) that the model sees."""
+        """Rectangle of the source (left, top, right, bottom) that the model sees, in px."""
         return 0.0, 0.0, float(video.source_size[1]), float(video.source_size[0])
 
 

@@ -26,7 +26,7 @@ class Prefix:
 
     @contextmanager
     def going_on(self, hf_model: Any, lead: int) -> Iterator[None]:
-        """Install the hook that places new tokens: the prompt's last ``lead``, then an answer."""
+        """While the block runs, place new tokens: ``lead`` more of the prompt, then an answer's."""
         state = self.hook.prefilled
         first = self.text_position + lead
         next_position = state.next_position.clamp(min=first) if lead else state.next_position

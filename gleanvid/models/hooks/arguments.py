@@ -28,7 +28,7 @@ def images_alone(*sources: Mapping[str, Any]) -> bool:
 
 
 def refuse_packed(positions: Tensor, present: Tensor) -> None:
-    """Refuse rows of several prompts, whose ``positions`` [(3,) B, L] start again.
+    """Raise ``ValueError`` for rows of several prompts: ``positions`` [(3,) B, L] start again.
 
     ``present`` bool [B, L]: False on padding.
     """
@@ -42,7 +42,7 @@ def refuse_packed(positions: Tensor, present: Tensor) -> None:
 
 
 def refuse_text_positions(core: Any, inputs: Mapping[str, Any]) -> None:
-    """Refuse arguments of generate() from which it would make positions of text alone."""
+    """Raise ``ValueError`` if generate() would give visual tokens the positions of text."""
     index = getattr(core, "get_rope_index", None)
     needed = index is not None and "mm_token_type_ids" in inspect.signature(index).parameters
     given = (inputs.get("mm_token_type_ids"), inputs.get("position_ids"))

@@ -15,7 +15,7 @@ from gleanvid.models.hooks.sequence import Plan
 
 
 def refuse_indices(logits_to_keep: Any) -> None:
-    """Refuse indices of logits, which count in the uncompressed prompt."""
+    """Raise ``ValueError`` for indices of logits, which count in the uncompressed prompt."""
     if isinstance(logits_to_keep, Tensor):
         raise ValueError(
             "logits_to_keep as indices counts in the uncompressed prompt: take all logits, and "
@@ -24,9 +24,9 @@ def refuse_indices(logits_to_keep: Any) -> None:
 
 
 def check_logits(logits_to_keep: int | None, length: int, prefill: Prefill) -> None:
-    """Refuse ``logits_to_keep`` if tokens that it counts are dropped.
+    """Raise ``ValueError`` if ``logits_to_keep`` counts tokens that were dropped.
 
-    ``length``: L, the tokens of the uncompressed prompts with padding.
+    ``length``: L, tokens of the uncompressed prompts with padding; ``prefill``: what was kept.
     """
     last = logits_to_keep or 0
     kept = (int((row >= length - last).sum()) for row in prefill.prompt_keep)
@@ -40,7 +40,7 @@ def check_logits(logits_to_keep: int | None, length: int, prefill: Prefill) -> N
 
 
 def labels_left(left: tuple[Plan, int] | None, labels: Tensor, length: int) -> Tensor:
-    """Return the labels of the tokens left: [B, L] -> [B, P], for logits of ``length`` P.
+    """Return the labels of the tokens left, -100 on padding: [B, L] -> [B, P = ``length``].
 
     ``left``: the plan of the latest prompt, and its length L.
     """

@@ -58,7 +58,7 @@ class LayerHooks:
         return self._plans
 
     def resume(self, plans: dict[int, Plan], entered: Tensor) -> None:
-        """Continue a prompt of earlier: with :attr:`plans` and ``entered`` [B, P] of that time."""
+        """Continue an earlier prompt, given its ``plans`` and its ``entered`` int64 [B, P]."""
         self.prefilling = False
         self._plans, self.entered = plans, entered
 

@@ -40,38 +40,31 @@ class Layout:
     """The parts of one loaded vision-language model.
 
     Args:
-        core: module that runs the vision side (tower and projector) and then calls
-            ``language_model`` once, with keyword arguments.
+        core: module that runs the vision side and then calls ``language_model`` once, by keyword.
         language_model: module with the decoder layers.
-        video_token_id: id of the placeholder of a visual token in ``input_ids``. If frames are
-            passed as images, it is the placeholder of images.
-        grids: returns the token grids (temporal units, rows, columns) of all videos, in the order
-            of the prompt; [] without a video. Its argument holds the model's inputs by name. It
-            may read only the shape of the pixels: once encoded, their last dimension is empty.
+        video_token_id: id of a visual token's placeholder in ``input_ids``.
+        grids: from the model's inputs, the token grids (temporal units, rows, columns) of all
+            videos in their order. Once encoded, pixels have an empty last dimension.
         vision_attention: last attention module of the vision tower whose output reaches the
-            language model. Saliency and keys are read there. None: the model has neither.
+            language model, for saliency and keys. None: the model has neither.
         patches_to_tokens: turns [n, C], a row per patch in the order of ``vision_attention``, into
-            [T*N, C], one row per visual token of all videos. Patches of images come before those of
-            videos and are left out.
-        frames: finds the videos of prompts int64 [B, L] among their images, if both have the same
-            placeholder. None: every placeholder is one of a video.
-        sides: returns the side tokens of a video: placeholders outside its grid, such as newlines.
-            They are int64 [S, 3], ascending: (index among the video's placeholders, first, stop). A
-            side token is kept if any of the grid tokens first to stop - 1 is kept, so always with
-            0 and T*N. If first equals stop, it is kept only if no token of the video is dropped.
+            [T*N, C], a row per visual token of all videos. Patches of images, which come first, are
+            left out.
+        frames: finds the videos of prompts int64 [B, L] among images with the same placeholder.
+            None: every placeholder is one of a video.
+        sides: side tokens of a video, placeholders outside its grid such as newlines: int64 [S, 3],
+            ascending (index among the video's placeholders, first, stop). One is kept if any grid
+            token from first to stop - 1 is; if first equals stop, only if none is dropped.
         vision_method: name of the method of ``core`` that turns pixels into features.
-        tower: the vision tower, which is called for a few frames at a time. None: the vision side
-            is called once for all frames.
+        tower: the vision tower, to be called for a few frames at a time; None: for all at once.
         split: divides the inputs of ``tower`` into parts of a few frames.
         joined: dimension in which the outputs of ``tower`` for these parts are concatenated.
         numbers_at_once: limit on pixel values per part.
         recurrent: whether layers keep a recurrent state.
-        windows: whether layers have windowed attention. A window spans positions of the
-            uncompressed prompt.
-        masked: whether the attention masks of ``core`` depend on more than token order and padding.
-            Such masks are cut to the kept tokens; others are made anew.
-        ahead_only: the reason why tokens can be removed only before the language model; "" if they
-            can be removed inside it too.
+        windows: whether layers have windowed attention, over positions of the uncompressed prompt.
+        masked: whether attention masks depend on more than token order and padding; such masks are
+            cut to the kept tokens, others are made anew.
+        ahead_only: why tokens can be removed only before the language model; "" if also inside it.
     """
 
     core: nn.Module

@@ -13,7 +13,7 @@ from gleanvid.models.hooks.sequence import Plan
 
 
 def refuse_other_masks(mask: Any, present: Tensor) -> None:
-    """Refuse a 4-D mask of the caller that is more than causal: it would be read as padding.
+    """Raise ``ValueError`` for a 4-D mask that is more than causal: it would be read as padding.
 
     ``present`` bool [B, L]: which tokens the last query sees.
     """

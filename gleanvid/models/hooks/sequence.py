@@ -141,7 +141,7 @@ def present_columns(attention_mask: Any, rows: int, length: int, device: torch.d
 
 
 def text_columns(present: Tensor, videos: list[Span], span: Span) -> Tensor:
-    """Return int64 [Q], the places of text tokens after the video ``span`` in one prompt.
+    """Return the columns of the Q text tokens after the video ``span`` in a prompt, int64 [Q].
 
     ``present`` bool [L]: False on padding; ``videos``: all videos of the prompt.
     """

@@ -69,7 +69,7 @@ class PromptHook:
         self.left: tuple[Plan, int] | None = None  # of the latest prompt, with its length L
 
     def before_model(self, module: nn.Module, args: tuple[Any, ...], kwargs: Kwargs) -> None:
-        """Note pixels, and refuse indices of logits, which count in the uncompressed prompt."""
+        """Note pixels; raise ``ValueError`` for indices of logits (:func:`refuse_indices`)."""
         self.saw_pixels |= have_pixels(kwargs)
         self.logits_to_keep = kwargs.get("logits_to_keep")
         refuse_indices(self.logits_to_keep)

@@ -71,7 +71,7 @@ def _shards(folder: Path) -> set[str]:
 
 @contextmanager
 def explaining(name: str) -> Iterator[None]:
-    """Turn failures of the hub, the connection or the disk into a ``ModelError``."""
+    """Turn errors of hub, network and disk into a ``ModelError`` about the model ``name``."""
     try:
         yield
     except HFValidationError as error:

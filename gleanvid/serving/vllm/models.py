@@ -185,7 +185,7 @@ def with_positions(rows: Tensor, positions: Tensor) -> Tensor:
     dummy_inputs=qwen3_vl.Qwen3VLDummyInputsBuilder,
 )
 class Qwen3VL(_ByFrame, qwen3_vl.Qwen3VLForConditionalGeneration):
-    """Qwen3-VL, dense."""
+    """vLLM's Qwen3-VL (dense), whose videos a method of GleanVID prunes."""
 
 
 @MULTIMODAL_REGISTRY.register_processor(
@@ -194,7 +194,7 @@ class Qwen3VL(_ByFrame, qwen3_vl.Qwen3VLForConditionalGeneration):
     dummy_inputs=qwen3_vl.Qwen3VLDummyInputsBuilder,
 )
 class Qwen3VLMoe(_ByFrame, qwen3_vl_moe.Qwen3VLMoeForConditionalGeneration):
-    """Qwen3-VL, mixture of experts."""
+    """vLLM's Qwen3-VL (mixture of experts), whose videos a method of GleanVID prunes."""
 
 
 @MULTIMODAL_REGISTRY.register_processor(
@@ -203,7 +203,7 @@ class Qwen3VLMoe(_ByFrame, qwen3_vl_moe.Qwen3VLMoeForConditionalGeneration):
     dummy_inputs=qwen3_vl.Qwen3VLDummyInputsBuilder,
 )
 class Qwen35(_ByFrame, qwen3_5.Qwen3_5ForConditionalGeneration):
-    """Qwen3.5, dense."""
+    """vLLM's Qwen3.5 (dense), whose videos a method of GleanVID prunes."""
 
 
 @MULTIMODAL_REGISTRY.register_processor(
@@ -212,7 +212,7 @@ class Qwen35(_ByFrame, qwen3_5.Qwen3_5ForConditionalGeneration):
     dummy_inputs=qwen3_vl.Qwen3VLDummyInputsBuilder,
 )
 class Qwen35Moe(_ByFrame, qwen3_5.Qwen3_5MoeForConditionalGeneration):
-    """Qwen3.5, mixture of experts."""
+    """vLLM's Qwen3.5 (mixture of experts), whose videos a method of GleanVID prunes."""
 
 
 @MULTIMODAL_REGISTRY.register_processor(
@@ -221,7 +221,7 @@ class Qwen35Moe(_ByFrame, qwen3_5.Qwen3_5MoeForConditionalGeneration):
     dummy_inputs=qwen2_5_vl.Qwen2_5_VLDummyInputsBuilder,
 )
 class Qwen25VL(_Choosing, qwen2_5_vl.Qwen2_5_VLForConditionalGeneration):
-    """Qwen2.5-VL: no text between a video's tokens; time positions are proportional to seconds."""
+    """vLLM's Qwen2.5-VL, pruned by GleanVID: no text within a video, time positions by seconds."""
 
     def __init__(self, *, vllm_config: Any, prefix: str = "") -> None:
         super().__init__(vllm_config=vllm_config, prefix=prefix)

@@ -105,7 +105,7 @@ def _name(uuids: Sequence[str | None], media: Sequence[Any], is_known: Sequence[
 
 
 def shorter(update: Any, rate: float) -> Any:
-    """Return an image's prompt update, reduced to one placeholder per kept token."""
+    """Return an image's prompt update, cut to its kept tokens; ``rate``: fraction to drop."""
 
     def replacement(item: int) -> list[int]:
         tokens = update.replacement(item)
@@ -115,8 +115,8 @@ def shorter(update: Any, rate: float) -> Any:
 
 
 class FrameProcessor(_Pruning, Qwen3VLMultiModalProcessor):
-    """Processor of Qwen3-VL and Qwen3.5."""
+    """vLLM's processor of Qwen3-VL and Qwen3.5, which also counts the tokens to keep."""
 
 
 class GridProcessor(_Pruning, Qwen2_5_VLMultiModalProcessor):
-    """Processor of Qwen2.5-VL."""
+    """vLLM's processor of Qwen2.5-VL, which also counts the tokens to keep."""

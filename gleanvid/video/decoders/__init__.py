@@ -33,14 +33,14 @@ def load(request: Request) -> ModuleType:
 
 
 def decode(request: Request) -> Events:
-    """Yield a plan of the frames to read, then these frames, decoded in this process."""
+    """Yield a plan, then its frames, decoded here. Raises ``UnreadableVideoError``."""
     with explained(request):
         yield from load(request).read(request)
 
 
 @contextmanager
 def explained(request: Request) -> Iterator[None]:
-    """Turn a missing package, or too little memory, into an error for the user."""
+    """Turn a missing package, or too little memory, into an ``UnreadableVideoError``."""
     try:
         yield
     except ImportError as error:

@@ -205,7 +205,7 @@ def _first_picture(packet: av.Packet[Any], request: Request) -> VideoFrame | Non
 
 
 def plain_scan(request: Request, reader: str) -> Index:
-    """Return the index of a file, or refuse the file if only PyAV reads its kind correctly."""
+    """Return a file's index; ``UnreadableVideoError`` if ``reader`` reads its kind wrongly."""
     index = scan(request)
     if index.mirrored or not index.exact:
         raise UnreadableVideoError(

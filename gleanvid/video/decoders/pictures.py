@@ -19,7 +19,7 @@ FAILURES = (*MALFORMED, OSError, EOFError, SyntaxError, struct.error, Image.Deco
 
 
 def read(request: Request) -> Events:
-    """Yield a plan of the frames to read, then these frames; the file is decoded twice."""
+    """Yield a plan of the frames, then these; decodes twice. Raises ``UnreadableVideoError``."""
     try:
         with Image.open(request.path) as image:
             check_size(request, image.height, image.width)

@@ -30,7 +30,7 @@ _SEEK_EARLY_S = (0.0, 1.0, 5.0)  # seconds to seek earlier, in turn: MPEG stream
 
 
 def read(request: Request) -> Events:
-    """Yield a plan of the frames to read, then these frames in any order."""
+    """Yield a plan of the frames, then these in any order. Raises ``UnreadableVideoError``."""
     index = scan(request)
     if not index.exact or not (yield from _by_time(request, index)):
         yield from _in_order(request, index)

@@ -40,7 +40,7 @@ def decode(request: Request, timeout_s: float, stop: threading.Event | None = No
     """Decode a video in a separate process: yield a plan of the frames, then the frames.
 
     The process is killed within ``POLL_S`` seconds after ``stop`` is set, and when the iteration
-    ends.
+    ends. Raises ``UnreadableVideoError`` for a bad file, a crash, or after ``timeout_s`` seconds.
     """
     end = time.monotonic() + timeout_s
     with _running("video", dataclasses.asdict(request), timeout_s, stop) as decoder:
