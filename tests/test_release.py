@@ -140,7 +140,7 @@ def test_installed_gleanvid_command_serves_the_page_and_its_scripts(served, inst
     program, port = served
     page = page_of(program, port)
     assert page.status_code == 200 and "GleanVID" in page.text
-    script = re.search(r"modules/\w+/viewer/mount\.js", page.text)[0]
+    script = re.search(r"modules/\w+\.js", page.text)[0]
     found = httpx.get(f"http://127.0.0.1:{port}/{script}", timeout=30)
     assert found.status_code == 200 and "export" in found.text
     docs = httpx.get(f"http://127.0.0.1:{port}/docs/index.html", timeout=30)

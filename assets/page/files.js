@@ -27,8 +27,8 @@
     }, 400);
   });
 
-  gleanvid.saveFrames = (address) => async () => {
-    const { saveFrames } = await import(gleanvid.fromRoot(address));
+  gleanvid.saveFrames = (name) => async () => {
+    const { saveFrames } = await gleanvid.part(name);
     return { text: await saveFrames(), kind: "problem" };
   };
 

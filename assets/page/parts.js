@@ -107,10 +107,13 @@
     },
   };
 
+  // The exports of a module of the app.
+  gleanvid.part = async (name) => (await import(gleanvid.fromRoot(gleanvid.script))).parts[name];
+
   // Mount a module of the app with Gradio's scope and constant properties.
-  gleanvid.load = async (address, scope, fixed) => {
+  gleanvid.load = async (name, scope, fixed) => {
     try {
-      const { mount } = await import(gleanvid.fromRoot(address));
+      const { mount } = await gleanvid.part(name);
       mount({ ...scope, ...fixed });
     } catch (error) {
       console.error(error);

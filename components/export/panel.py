@@ -21,7 +21,6 @@ from ..jobs.request import Sides
 from ..server.visitors import visitor
 from ..tokens.answers import answers
 from ..tokens.sides import TokensTab, as_pinned
-from ..viewer import modules
 from ..viewer.payload import payload
 from ..widgets import notice
 from ..widgets.events import AT_ONCE, PRIVATE, Changes, Values, mounted, script
@@ -110,7 +109,7 @@ class ExportTab(Tab):
 
     def connect(self, page: Page) -> None:
         self.page, inputs, outputs = page, page.inputs, page.outputs
-        save = script("saveFrames", modules.address("results/frame.js"))
+        save = script("saveFrames", "results/frame.js")
         self.frames.click(None, None, self.notice, js=save, **PRIVATE)
         self.clip, self.count = inputs.settings["clip"], inputs.settings["frames"]
         self.model, self.pixels = inputs.settings["model"], inputs.settings["pixels"]

@@ -21,7 +21,7 @@ PAGE = (
     "GET /healthz",
     "GET /theme.css",
     "GET /favicon.ico",
-    "GET /modules/{version}/{name:path}",
+    "GET /modules/{name}",
     "GET /docs",
     "GET /docs/{rest:path}",
     "GET /static/{path:path}",

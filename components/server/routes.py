@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
@@ -15,7 +17,7 @@ def own() -> list[BaseRoute]:
     """Return the routes for a new server; they come before Gradio's."""
     return [
         Route("/healthz", health),
-        Route("/modules/{version}/{name:path}", module),
+        Route("/modules/{name}", script),
         # A relative redirect keeps the URL path under which a proxy serves the app.
         Route("/docs", lambda request: RedirectResponse("docs/")),
         Mount("/docs", documentation()),
@@ -29,14 +31,12 @@ def documentation() -> StaticFiles:
     return files
 
 
-async def module(request: Request) -> Response:
-    """Serve an ES module of the page; cacheable for ever, as its address contains a hash."""
-    wanted = request.path_params
-    text = modules.TEXTS.get(wanted["name"]) if wanted["version"] == modules.VERSION else None
-    if text is None:
+async def script(request: Request) -> Response:
+    """Serve the page's script; cacheable for ever, as its address contains a hash."""
+    if request.path_params["name"] != Path(modules.ADDRESS).name:
         return Response("There is no such script. Load the page again.", 404)
     kept = {"cache-control": "public, max-age=31536000, immutable"}
-    return Response(text, headers=kept, media_type="text/javascript")
+    return Response(modules.SCRIPT, headers=kept, media_type="text/javascript")
 
 
 async def health(request: Request) -> JSONResponse:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from html import escape
@@ -13,13 +12,10 @@ from typing import Any
 from gleanvid.errors import plain
 
 from ..places import ASSETS
-from .modules import TEXTS
+from .modules import TEXTS, joined
 from .payload import Packed
 
 STYLES = ("style.css", "results.css", "viewer.css")
-# A module at a ``data:`` URL has no folder, so its relative imports do not work. They are replaced
-# by names that the page's import map lists.
-IMPORT = re.compile(r'(from ")\./')
 
 
 def page(
@@ -52,20 +48,11 @@ def page(
         about=escape(plain(about)),
         silent=" data-silent" if silent else "",
         style="".join((ASSETS / name).read_text(encoding="utf-8") for name in STYLES),
-        modules=as_json({"imports": _modules()}),
+        modules=joined(name for name in TEXTS if name.startswith("viewer/")),
         viewer=(ASSETS / "viewer.html").read_text(encoding="utf-8"),
         extra=extra,
         run=as_json({"value": value, "answers": list(answers)}),
     )
-
-
-def _modules() -> dict[str, str]:
-    """Return each JavaScript module of the viewer by name, as a ``data:`` URL."""
-    texts = {name: text.decode() for name, text in TEXTS.items() if name.startswith("viewer/")}
-    return {
-        name: data_url("text/javascript", IMPORT.sub(r"\1viewer/", text).encode())
-        for name, text in texts.items()
-    }
 
 
 def data_url(kind: str, content: bytes) -> str:

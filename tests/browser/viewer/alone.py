@@ -20,7 +20,7 @@ body * { box-sizing: border-box; }
 SCRIPTS = ("files", "parts", "settings")  # files of assets/page whose functions the viewer calls
 PAGE = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Viewer</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<style>{style}</style><script>{scripts}</script></head>
+<style>{style}</style><script>{scripts}</script>{early}</head>
 <body class="{mode}"><main><h1 hidden>Viewer</h1>
 <div id="mount">{template}</div></main><script>
 const element = document.getElementById("mount");
@@ -60,6 +60,7 @@ def open_alone(page: Any, packed: Packed, *others: Packed, dark: bool = False) -
         value=json.dumps(value_of(packed)).replace("<", "\\u003c"),
         scripts="".join((ASSETS / f"page/{name}.js").read_text("utf-8") for name in SCRIPTS),
         script=script(),
+        early=modules.early(),
     )
 
     def answer(route: Any) -> None:
@@ -67,8 +68,7 @@ def open_alone(page: Any, packed: Packed, *others: Packed, dark: bool = False) -
         if path == "/":
             route.fulfill(body=body, content_type="text/html")
         elif path.startswith("/modules/"):
-            text = modules.TEXTS[path.split("/", 3)[-1]]
-            route.fulfill(body=text, content_type="text/javascript")
+            route.fulfill(body=modules.SCRIPT, content_type="text/javascript")
         elif path in files:
             route.fulfill(body=files[path], content_type="application/octet-stream")
         else:

@@ -63,7 +63,7 @@ for (const [name, text, isModule] of JSON.parse(readFileSync(0, "utf-8"))) {
 def test_every_script_of_the_page_parses(scripts):
     """One node process parses all scripts, because starting node is slow."""
     others = [[name, text, False] for name, text in scripts.items() if name not in TEXTS]
-    texts = [*others, *([name, text.decode(), True] for name, text in TEXTS.items())]
+    texts = [*others, *([name, text, True] for name, text in TEXTS.items())]
     command = ["node", "--experimental-vm-modules", "--input-type=module", "--eval", PARSE]
     found = subprocess.run(command, input=json.dumps(texts), capture_output=True, text=True)
     assert (found.returncode, found.stdout) == (0, "")
