@@ -30,7 +30,7 @@ KEPT = ("TEMP_DIR", "SERVER_NAME", "SERVER_PORT", "NUM_PORTS", "ROOT_PATH", "ANA
 
 
 def how_to_load(options: argparse.Namespace) -> dict[str, dict[str, Any]]:
-    """Return the arguments of ``load_model`` for each model, by its name.
+    """Return the keyword arguments of ``load_model`` for each model, by the model's name.
 
     The built-in models run on the device of the model that ``--model`` names.
     """

@@ -174,7 +174,7 @@ def made_with(
 ) -> dict[str, Any]:
     """Return what is needed to repeat a run, ready for JSON.
 
-    ``max_pixels``: limit on the pixels of all frames together.
+    ``max_pixels``: limit on the pixels of all frames together. ``earlier_turns``: their number.
     """
     return {
         "versions": versions(),

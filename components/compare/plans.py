@@ -35,7 +35,7 @@ def plans(
     """Return the planned rows: all tokens first, then every compressor at every ratio.
 
     A compressor with a fixed ratio has one row. Compressors are in the order of the page's menu,
-    and ratios ascend. The order in which the user clicked them does not matter.
+    and ratios ascend. Raises ``ValueError`` for no row, or more than ``MAX_ROWS``.
     """
     wanted = [
         (name, ratio)

@@ -13,10 +13,11 @@ from gleanvid.metrics import agreement, same_answer
 def quality(
     answers: Sequence[str], truths: Sequence[str | None], references: Sequence[str]
 ) -> dict[str, Any] | None:
-    """Return the quality of answers, a number in [0, 1]; None if nothing is known of them.
+    """Return the quality of answers as "value" in [0, 1]; None if nothing is known of them.
 
-    If right answers (``truths``) are known, it is the fraction of right answers, with a confidence
-    interval. Otherwise it is the mean agreement with ``references``, the answers with all tokens.
+    If right answers (``truths``) are known, it is the fraction of right answers, with its counts
+    ("right", "of") and 95 % interval ("low", "high"). Otherwise it is the mean agreement with
+    ``references``, the answers with all tokens.
     """
     verdicts = [
         same_answer(answer, truth)

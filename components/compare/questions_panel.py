@@ -59,7 +59,7 @@ class QuestionsPanel(Panel):
         return self.filled(listed)
 
     def on_file(self, values: Values) -> Changes:
-        """List the questions of a file; skip those about clips not on the page."""
+        """List the questions of a file about clips on the page; a bad file gives a message."""
         # Imports transformers, for which the first page must not wait.
         from gleanvid.evaluation.benchmarks.own_list import OwnList
 

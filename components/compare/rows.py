@@ -221,7 +221,7 @@ def figure_text(value: float | int) -> str:
 
 
 def table(rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """Return the rows as plain numbers, for files and the API."""
+    """Return the rows as name -> number or text, for files and the API."""
     reference = rows[0].run.answer if rows and rows[0].run else None
     return [
         {"method": row.label, "answer": row.run.answer if row.run else None, "error": row.error}

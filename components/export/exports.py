@@ -1,6 +1,7 @@
 """Export runs as files: images, tables, masks, a video with overlays, and the run itself.
 
-Every file has a folder of its own under Gradio's cache.
+Each function writes one kind into ``folder``, one of its own under Gradio's cache. ``timed`` wraps
+its loop and checks the time limit.
 """
 
 from __future__ import annotations
@@ -199,7 +200,7 @@ def paper_figure(
 def curves_file(
     runs: Sequence[Run], folder: Path, timed: Timed = iter, ending: str = "svg", curve: str = ""
 ) -> Path:
-    """Draw a curve of ``paper.CURVES`` over time, or all of them if ``curve`` is empty."""
+    """Draw ``curve`` of ``paper.CURVES`` ("": all) over time, as a file with this ``ending``."""
     from gleanvid.plots.paper import CURVES, curves
 
     figure = curves(list(runs), [curve] if curve else tuple(CURVES))

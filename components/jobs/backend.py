@@ -69,7 +69,7 @@ class Backend(ABC):
     def read_video(
         self, path: str, frames: int | Sampled, timeout_s: float, stop: Event, progress: Progress
     ) -> Video:
-        """Return ``frames`` evenly spaced frames of a file. Raises ``VideoError``."""
+        """Return evenly spaced ``frames``. Raises ``VideoError``, also after ``timeout_s``."""
 
     @abstractmethod
     def remembered(self, clip: ClipKey, model: Any) -> EncodedClip | None:

@@ -152,7 +152,7 @@ class LinkPanel(Panel):
         return own
 
     def misread(self, given: Mapping[str, str], query: Mapping[str, str]) -> Changes:
-        """Return the message on parameters of a link that are invalid or missing in ``query``."""
+        """Return the message on parameters ``given`` that are invalid or left out of ``query``."""
         unread, dropped = self.links.unread(query), [name for name in given if name not in query]
         return {self.unread: unread_value(unread, dropped)} if unread or dropped else {}
 

@@ -128,7 +128,7 @@ def clip_settings(max_frames: int) -> tuple[gr.Slider, gr.Dropdown]:
 
 
 def time_box(label: str, usual: str) -> gr.Textbox:
-    """Make a text box for a time in the clip; empty means the clip's start or end."""
+    """Make a text box for a time, seconds or mm:ss; ``usual``: what it shows while empty."""
     return gr.Textbox(
         "",
         label=label,

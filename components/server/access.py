@@ -22,7 +22,7 @@ CHECK_S = 1.0  # seconds between two checks whether the caller has gone
 
 @contextmanager
 def model_access(engine: Engine, request: Request, work: Work) -> Iterator[Video]:
-    """Read a request's clip and wait for the model; yield the clip, and free the model at last."""
+    """Read a request's clip, wait for the model, yield the clip; then free the model."""
     try:
         with ended_with_caller(work.end):
             clip = engine.clip(str(request.path), request.sampled, work)

@@ -30,7 +30,7 @@ COMING = "{name} is not loaded yet. The page of this server shows the progress."
 
 
 def publish(engine: Engine, models: Sequence[str], max_frames: int, coming: str = "") -> None:
-    """Add the endpoints to the Gradio page that is being built."""
+    """Add the endpoints to the Gradio page being built; arguments: see :class:`Calls`."""
     calls = Calls(engine, models, max_frames, coming)
     for function in (calls.ask, calls.compress, calls.compare):
         gr.api(

@@ -42,7 +42,7 @@ def apply() -> None:
 
 
 def events_of(app: Any, name: str) -> int:
-    """Return how many events of a visitor wait or run in the queue of a Gradio application."""
+    """Return how many events of the :func:`visitor` ``name`` wait or run in Gradio's queue."""
     events = list(app.get_blocks()._queue.event_ids_to_events.values())
     senders = [event.request.client for event in events if event.request.client]
     return sum(visitor(client.host) == name for client in senders)

@@ -113,7 +113,7 @@ def start(
 
 
 def reached_by(host: str, share: bool, names: Sequence[str]) -> list[str]:
-    """Return the host names under which this server is reached."""
+    """Return the host names of this server; ``share``: whether Gradio's tunnel is used."""
     own = [bracketed(host), *(["*.gradio.live"] if share else [])]
     if on_space():
         own += os.environ.get("SPACE_HOST", "*.hf.space").split(",")
@@ -121,7 +121,7 @@ def reached_by(host: str, share: bool, names: Sequence[str]) -> list[str]:
 
 
 def trusted(share: bool, proxies: Sequence[str]) -> list[str]:
-    """Return the networks of the proxies that this server trusts."""
+    """Return the networks of trusted proxies: ``proxies`` and, with ``share``, Gradio's tunnel."""
     own = ["127.0.0.1"] if share else []  # Gradio's tunnel connects from this machine
     # Only the platform's proxy can reach a Space.
     return [*own, *(PRIVATE if on_space() else ()), *networks(proxies)]
@@ -136,9 +136,9 @@ def options(
     mcp: bool = False,
     root_path: str | None = None,
 ) -> dict[str, Any]:
-    """Return arguments of ``Blocks.launch``.
+    """Return the keyword arguments of Gradio's ``Blocks.launch``.
 
-    ``names``: further host names of this server.
+    ``names``: further host names of this server. ``mcp``: whether to serve MCP, too.
     """
     each, every, one = (
         size * MIB for size in (limits.upload_mb, limits.disk_gb * 1024, limits.visitor_mb)

@@ -38,7 +38,7 @@ _KEPT_MODELS = 8  # maximum number of models of a Space, which loads them all at
 
 
 def on_zero_gpu(backend: Backend, seconds: int = SECONDS) -> Backend:
-    """Wrap ``backend`` so that its models run on ZeroGPU, if ``spaces`` is installed."""
+    """Run the models of ``backend`` on ZeroGPU, up to ``seconds`` a call, if that is installed."""
     if find_spec("spaces") is None:
         return backend
     return ZeroGpuBackend(backend, import_module("spaces").GPU(duration=seconds))

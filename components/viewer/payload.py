@@ -95,7 +95,7 @@ def pack(
     tokens: VideoTokens | None = None,
     relevance: Relevance | None = None,
 ) -> Packed:
-    """Return everything that the viewer shows for some runs, without writing files."""
+    """Return what :func:`payload` would write for some runs, without writing files."""
     first = _checked(runs, a, b)
     sheet, tiles = _frame_sheet(first.video)
     arena = Arena()

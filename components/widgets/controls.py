@@ -147,6 +147,7 @@ def part(
     """Make one of the two widgets that hold the settings of all methods.
 
     ``in_the_open``: True for the settings that are always visible, False for "More settings".
+    ``own``: all settings by key. ``start``: the method that is shown first.
     """
     held = {
         key: setting

@@ -168,7 +168,7 @@ def token_weights(compression: Compression) -> Tensor:
 
 
 def normalised(values: Tensor) -> Tensor:
-    """Set negative values to 0, scale all to sum 1; equal if the sum is 0 or not finite."""
+    """Return values [L], at least 0 with sum 1; all equal if the sum is 0 or not finite."""
     values = values.detach().to("cpu", torch.float32).clamp(min=0)
     total = float(values.sum())
     if not math.isfinite(total) or total <= 0:

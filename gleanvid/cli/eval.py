@@ -226,7 +226,7 @@ def _add_benchmark(parser: argparse.ArgumentParser, words: Sequence[str]) -> Non
 
 
 def true_or_false(text: str) -> bool:
-    """Parse a boolean for argparse."""
+    """Parse "true" or "false" for argparse. Raises ``ValueError`` for anything else."""
     if text.lower() not in ("true", "false"):
         raise ValueError(text)
     return text.lower() == "true"

@@ -69,7 +69,7 @@ def report_long() -> Callable[[str], None]:
 
 
 def drawer() -> Callable[[Any], None]:
-    """Return a function that draws a progress bar on stderr, for work of ``LONG_S`` and longer.
+    """Return a function that draws a ``Progress`` as a bar on stderr, after ``LONG_S`` seconds.
 
     It draws at most every 0.1 s on a terminal, and at most every 10 s elsewhere.
     """

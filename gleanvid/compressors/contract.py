@@ -1,4 +1,7 @@
-"""Invariants of every method that acts before the language model, checked on synthetic clips."""
+"""Invariants of every method that acts before the language model, checked on synthetic clips.
+
+A broken one raises ``ContractError``. The docstring of each check is its line in the report.
+"""
 
 from __future__ import annotations
 

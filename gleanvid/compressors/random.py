@@ -17,7 +17,7 @@ from gleanvid.types import Compression, VideoTokens
 
 @dataclass(frozen=True)
 class Random(Compressor):
-    """Chooses B tokens at random; every set of B tokens is equally likely.
+    """Chooses tokens at random; every set of tokens that meets the budget is equally likely.
 
     The draw depends on ``seed`` and on the features, so different clips get different sets
     (:func:`~gleanvid.compressors.shared.content_seed.content_generator`).

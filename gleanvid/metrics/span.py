@@ -125,7 +125,8 @@ def later_residual_energy(debiased: Tensor, record: Compression, span: Span | No
     """Return :func:`residual_energy` without the first unit that keeps tokens.
 
     All tokens of that unit count as new, so a mean with them mostly measures how many they are.
-    The result is 0 if no other unit keeps tokens.
+    The result is 0 if no other unit keeps tokens. The arguments are those of
+    :func:`residual_energy`.
     """
     span = span or kept_span(debiased, record)
     later = span.across[span.units > span.units[0]]
@@ -137,7 +138,7 @@ def residual_energy_by_unit(
 ) -> Tensor:
     """Return :func:`residual_energy` averaged within each unit, float64 [T].
 
-    It is NaN for a unit without output tokens.
+    It is NaN for a unit without output tokens. The arguments are those of :func:`residual_energy`.
     """
     span = span or kept_span(debiased, record)
     total = torch.zeros(record.grid[0], dtype=torch.float64)

@@ -78,7 +78,8 @@ class ChatPrompts(TokenModel):
     ) -> str:
         """Return the chat prompt as text, with the video in its first turn.
 
-        If ``answer`` is given, the text ends with the assistant's turn that holds it.
+        If ``answer`` is given, the text ends with the assistant's turn that holds it. Raises
+        ``ModelError`` if the processor has no chat template.
         """
         turns: list[tuple[str, str | None]] = [*history, (question, answer)]
         messages = []
@@ -106,7 +107,8 @@ class ChatPrompts(TokenModel):
     def prompt(self, encoded: Encoded, question: str, history: History) -> dict[str, Any]:
         """Return the model inputs of the whole prompt: the encoded prefix and the text after it.
 
-        The text after the prefix is tokenised separately, see :attr:`anchor`.
+        The text after the prefix is tokenised separately, see :attr:`anchor`. Raises ``ModelError``
+        if the chat template puts the question before the video.
         """
         prefix, rest = split_after(
             self.chat_text(encoded.video, question, history), self.video_token

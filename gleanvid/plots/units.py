@@ -33,7 +33,7 @@ def lines_over_units(
 
     ``values``: [T] for each run, NaN for a unit without a value. ``summaries``: text after each
     run's label in the legend. ``hover``: end of the text shown on hover, after run and unit; the
-    value is ``%{y}`` in it.
+    value is ``%{y}`` in it. ``shape``: plotly's line shape.
     """
     figure = go.Figure()
     methods = [str(run.compressor["name"]) for run in runs]

@@ -125,6 +125,9 @@ def make_plan(
 
     Returns:
         The plan of T frames, and the index of each in ``seconds``, int64 [T].
+
+    Raises:
+        UnreadableVideoError: the part has no frame, or the frames are too large or too many.
     """
     first, origin, number = 0, seconds[0], 0
     if request.part is not None:

@@ -41,8 +41,8 @@ def topped_up(
 ) -> Tensor:
     """Return ``salient`` bool [T, N] with tokens added until each segment has its total.
 
-    ``totals``: number of output tokens of each segment, cluster centres included. The tokens added
-    are the most salient of those that are neither marked nor cluster centres.
+    ``totals``: number of output tokens of each segment in ``spans``, cluster ``centers`` included.
+    The tokens added have the highest ``saliency`` [T, N] of those neither marked nor centres.
     """
     taken = salient.clone()
     for chosen in centers.values():

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def anchors_of(count: int, step: int) -> Tensor:
-    """Return which of ``count`` units are anchors: every ``step``-th, counted from the last."""
+    """Return which units are anchors, bool [count]: every ``step``-th, from the last one back."""
     return torch.arange(count).flip(0) % step == 0
 
 
@@ -19,7 +19,7 @@ def dealt(salient: int, context: int, count: int, step: int) -> Tensor:
     """Divide numbers of salient and of context tokens over ``count`` units: int64 [2, count].
 
     Salient tokens are divided evenly over all units; the first units get the remainder. Context
-    tokens are divided over the anchor units; the last of them get the remainder.
+    tokens are divided over every ``step``-th unit, the anchors; the last get the remainder.
     """
     anchors = anchors_of(count, step)
     place = torch.arange(count)

@@ -230,9 +230,10 @@ class GleanVID(Compressor):
 
 
 def in_order(kept: Sequence[Tensor], budgets: Sequence[int], per_unit: int) -> Tensor:
-    """Turn the positions kept in each unit with a budget into ascending flat token indices.
+    """Turn positions in units into flat token indices, int64 [K], ascending.
 
-    ``budgets``: number of kept tokens of every unit. ``per_unit``: number of tokens of a unit.
+    ``kept``: int64 positions of each unit that keeps tokens. ``budgets``: number of kept tokens of
+    every unit. ``per_unit``: number of tokens of a unit.
     """
     starts = [unit * per_unit for unit, budget in enumerate(budgets) for _ in range(budget)]
     places = torch.cat([*kept])

@@ -57,10 +57,10 @@ def joint_score(local: Tensor, complement: Tensor, scale: float) -> Tensor:
 
 
 def choose(local: Tensor, complement: Tensor, scale: float, count: int) -> Tensor:
-    """Return the ``count`` tokens of a unit with the highest joint score, best first: int64.
+    """Return the positions of the highest joint scores of a unit, best first: int64 [count].
 
-    Scores within 1e-4 of the last one kept are tied with it, and ties go to the lower index, so
-    that rounding errors decide nothing between equal tokens.
+    ``local``, ``complement`` [N] and ``scale``: see :func:`joint_score`. Scores within 1e-4 of the
+    last one kept are tied with it, and ties go to the lower index: they may be rounding errors.
     """
     # This is the joint score minus a constant, which does not change the order.
     score = torch.addcdiv(local, complement, _spread(complement, scale)[1])

@@ -121,7 +121,7 @@ class Report(TypedDict):
 
 
 def measure(methods: Sequence[Compressor], tokens: VideoTokens, repeats: int = 5) -> Report:
-    """Measure median seconds and peak extra memory of each method, and of the product X @ X^T."""
+    """Measure median seconds and peak extra memory over ``repeats``, also of X @ X^T."""
     features = tokens.features
     where, (grid, width) = features.device, (tokens.grid, features.shape[1])
     machine = describe_machine(where)

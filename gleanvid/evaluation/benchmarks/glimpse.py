@@ -78,7 +78,10 @@ class Glimpse(Benchmark):
         return ClipSettings(num_frames=frames)
 
     def items(self, limit: int | None = None, seed: int = 0) -> list[Item]:
-        """Return the first ``limit`` (default 2,000) questions about the clips of ``seed``."""
+        """Return the first ``limit`` (None: 2,000) questions about the clips of ``seed``.
+
+        Raises :class:`BenchmarkError` if ``limit`` is below 1.
+        """
         wanted = QUESTIONS if limit is None else limit
         if wanted < 1:
             raise BenchmarkError(f"limit={limit} must be at least 1")

@@ -176,7 +176,7 @@ class Case:
 
 @contextmanager
 def logits_at(hf_model: Any, rows: Tensor) -> Iterator[None]:
-    """While the block runs, compute logits only at the sequence positions ``rows``."""
+    """While the block runs, compute logits at the sequence positions ``rows`` int64 [R] alone."""
 
     def cut(module: nn.Module, args: tuple[Any, ...]) -> tuple[Any, ...]:
         return (args[0][..., rows.to(args[0].device), :], *args[1:])
@@ -188,8 +188,8 @@ def logits_at(hf_model: Any, rows: Tensor) -> Iterator[None]:
 def apart(ours: Tensor, theirs: Tensor) -> float:
     """Return the distance of logits from reference logits, relative to the size of the latter.
 
-    First, each token's mean over the vocabulary is subtracted from both. The distance is then the
-    root mean square of the difference, divided by the root mean square of the reference ``theirs``.
+    Both are [n, vocabulary]. First, each token's mean is subtracted from both. The distance is then
+    the root mean square of the difference, divided by that of the reference ``theirs``.
     """
     theirs = theirs.float().to(ours.device)
     spread = theirs - theirs.mean(-1, keepdim=True)

@@ -60,7 +60,7 @@ def kept_columns(model: ModelAdapter, inputs: Inputs, records: Sequence[Compress
 
 
 def original_positions(hf_model: Any, inputs: Inputs) -> Tensor:
-    """Return the position ids of the uncompressed prompt as generate() computes them."""
+    """Return the position ids [(3,) B, L] of the uncompressed prompt, as in generate()."""
     if not hasattr(hf_model.model, "get_rope_index"):
         return (inputs["attention_mask"].cumsum(1) - 1).clamp(min=0)
     if "mm_token_type_ids" not in inputs:
@@ -123,7 +123,7 @@ def recomputed(
 def language_model_calls(model: ModelAdapter) -> Iterator[list[dict[str, Any]]]:
     """Collect the arguments of every call of the language model while the block runs.
 
-    Only the arguments in ``_SEEN`` are collected, as changed by hooks that were registered earlier.
+    Embeddings, position ids and DeepStack levels are collected, as changed by earlier hooks.
     """
     calls: list[dict[str, Any]] = []
 

@@ -58,7 +58,7 @@ def measure_item(
     new_tokens: int,
     max_pixels: int | None = None,
 ) -> tuple[ItemCost, Answer]:
-    """Answer one question about frames in memory, and measure the cost of every phase."""
+    """Answer a question with up to ``new_tokens`` tokens, and measure every phase's cost."""
     gc.collect()
     reset_peak_memory(model.device)
     with _timed_inputs(model) as spent:

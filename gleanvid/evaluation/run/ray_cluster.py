@@ -80,7 +80,7 @@ def _join(num_workers: int, address: str | None) -> None:
 
 
 def describe(load: Load, num_gpus: float = 0) -> dict[str, Any]:
-    """Load the model on a worker and return its description (:func:`describe_model`)."""
+    """Return :func:`describe_model` of the model, loaded on a worker with ``num_gpus`` GPUs."""
     import ray
 
     def described() -> dict[str, Any]:

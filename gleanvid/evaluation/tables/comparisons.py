@@ -53,7 +53,7 @@ def paired_table(
 
 
 def holm_of_page(results: Sequence[Result], metric: str = ACCURACY) -> Adjusted:
-    """Return the p values of all comparisons in ``results``, adjusted together by Holm's method."""
+    """Return the p values of all comparisons by ``metric``, adjusted together by Holm's method."""
     found = {
         _place(one): one.comparison.at(metric)[1]
         for one in results

@@ -86,7 +86,7 @@ def publish(
 def draw(
     folder: Path, found: Sequence[Result], facts: Mapping[str, Any], kind: str = "png"
 ) -> None:
-    """Write figures of accuracy, also by group, and of evidence and relevance kept, if measured."""
+    """Write figures of accuracy, evidence and relevance kept; ``kind``: "png", "pdf" or "svg"."""
     full = found[0].accuracy.value
     about = f"{facts['benchmark']['benchmark']}, {facts['model']}, {found[0].count} questions"
     curves = _curves(found, attrgetter("accuracy"))

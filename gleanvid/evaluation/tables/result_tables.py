@@ -141,7 +141,7 @@ def points(difference: Estimate) -> str:
 
 
 def span(estimate: Estimate, signed: bool = False) -> str:
-    """Format an interval in percent: 83.8–89.7, or of differences: -0.5 to +3.1."""
+    """Format an interval in percent: 83.8–89.7; ``signed``, for differences: -0.5 to +3.1."""
     if math.isnan(estimate.low):
         return ""
     low, high = 100 * estimate.low, 100 * estimate.high

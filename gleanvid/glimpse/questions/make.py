@@ -59,7 +59,7 @@ def write_split(
 
 
 def write_example(seed: int, split: str, index: int, settings: ClipSettings, path: Path) -> None:
-    """Write one clip as MP4, its middle frame as JPEG and its questions as JSON."""
+    """Write clip ``index`` of a split as MP4, with a middle frame as JPEG, questions as JSON."""
     from PIL import Image
 
     scene = sample_scene(seed, split, index, settings)
@@ -78,7 +78,8 @@ def write_mp4(
 ) -> None:
     """Write frames uint8 [F, H, W, 3] as H.264 in yuv420p, every pixel repeated ``scale`` times.
 
-    The file is written as ``.part`` and renamed to ``path`` when it is complete.
+    The file is written as ``.part`` and renamed to ``path`` at the end. ``crf``: quality of x264,
+    where lower is better.
     """
     import av
 

@@ -164,7 +164,7 @@ def draw_border(rng: Rng, low: float, high: float, units: int) -> float:
 
 
 def stagger(rng: Rng, things: list[Thing], theme: str, units: int) -> list[Thing]:
-    """Let the first two objects arrive (or leave) at least an eighth of the clip apart."""
+    """Let the first two objects arrive or leave (``theme``) an eighth of the clip apart or more."""
     first = int(rng.integers(1, max(2, units // 2)))
     last = int(rng.integers(min(units - 1, first + max(1, units // 8)), units))
     times = [float(time) / units for time in rng.permutation([first, last])]

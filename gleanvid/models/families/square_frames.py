@@ -71,7 +71,7 @@ def layer_in_use(layers: Any, hidden_state: int) -> Any:
 
 
 def llava_tower(hf_model: Any, pooling: Callable[[Tensor], Tensor], stride: int) -> Tower:
-    """Return the vision tower (CLIP or SigLIP) of a LLaVA model, with its pooling."""
+    """Return the CLIP or SigLIP tower of a LLaVA model; ``pooling``, ``stride``: see Tower."""
     config, module = hf_model.config, hf_model.model.vision_tower
     used = config.vision_feature_layer
     layers = getattr(module, "vision_model", module).encoder.layers
@@ -126,7 +126,7 @@ class SquareFrames(ModelAdapter):
 
     @classmethod
     def sides(cls, config: Any, grid: Grid) -> Tensor:
-        """Return placeholders outside the grid, such as newlines (``Layout.sides``); here none."""
+        """Return ``Layout.sides``, placeholders outside the grid: none here, int64 [0, 3]."""
         return no_sides(grid)
 
     def check_pixels(self, video: Video, max_pixels: int | None) -> None:

@@ -72,7 +72,7 @@ def check_uncompressed(hf_model: Any) -> None:
 def prompt_hook(
     layout: Layout, compressor: Compressor | None, signals: Mapping[str, Tensor] | None
 ) -> PromptHook:
-    """Create the hook that applies ``compressor`` (None keeps every token). Does not install it."""
+    """Create the hook of ``compressor``; ``ValueError`` if the model lacks the layer of a stage."""
     depth = len(layout.language_model.layers)  # type: ignore[arg-type]
     stages = {} if compressor is None else dict(compressor.at_depth(depth).stages)
     if max(stages, default=0) >= depth:

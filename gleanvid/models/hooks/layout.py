@@ -90,7 +90,7 @@ class Layout:
         return in_chunks(self.tower, self.split, self.joined, self.numbers_at_once)
 
     def visual_columns(self, input_ids: Tensor | None, inputs_embeds: Tensor | None) -> Tensor:
-        """Return bool [B, L]: which tokens of the prompts are video placeholders."""
+        """Return where video placeholders are, bool [B, L]; ``ValueError`` without the inputs."""
         if self.frames is not None:
             if input_ids is None:
                 raise ValueError(

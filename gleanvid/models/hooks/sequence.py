@@ -44,7 +44,7 @@ class Span:
         return keep if self.positions is None else self.positions[keep]
 
     def staying_sides(self, record: Compression) -> Tensor:
-        """Return the entries of ``sides`` whose side token stays; all if no token is dropped."""
+        """Return ``sides`` [S', 3] of the side tokens that stay; all if no token is dropped."""
         if record.num_kept == record.num_tokens or not len(self.sides):
             return self.sides
         kept = self.kept(record).contiguous()
@@ -155,9 +155,9 @@ def text_columns(present: Tensor, videos: list[Span], span: Span) -> Tensor:
 def plan_prompt(present: Tensor, spans: list[list[Span]], records: list[list[Compression]]) -> Plan:
     """Plan the shorter prompts: all text tokens, and the visual tokens that ``records`` keep.
 
-    ``records`` has one compression record per prompt and video. A side token (placeholder outside
-    the grid, such as a newline) is kept if one of the grid tokens to which it belongs is kept.
-    Shorter prompts are padded on the side on which the batch is padded, else on the left.
+    ``present`` bool [B, L]: False on padding. ``spans``, ``records``: by prompt and video. A side
+    token (:class:`Span`) is kept if one of the grid tokens to which it belongs is kept. Shorter
+    prompts are padded on the side on which the batch is padded, else on the left.
     """
     orders, owners = [], []
     for row, (videos, by_video) in enumerate(zip(spans, records, strict=True)):
@@ -194,7 +194,7 @@ def plan_prompt(present: Tensor, spans: list[list[Span]], records: list[list[Com
 def reduce_rows(
     stream: Tensor, plan: Plan, spans: list[list[Span]], records: list[list[Compression]]
 ) -> Tensor:
-    """Select the tokens of ``plan``: [B, L, C] -> [B, P, C]; merge tokens if a record does."""
+    """Select the tokens of ``plan`` in ``stream`` [B, L, C]: [B, P, C]; merge as records do."""
     reduced = plan.gather(stream)
     for row, (old, new, by_video) in enumerate(zip(spans, plan.spans, records, strict=True)):
         for before, after, record in zip(old, new, by_video, strict=True):

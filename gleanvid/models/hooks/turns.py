@@ -80,7 +80,8 @@ class CachedPrompt:
     def shortened(self, inputs: Mapping[str, Any], ids: Tensor | None) -> dict[str, Any]:
         """Return arguments of ``generate()`` that hold a whole conversation, as the cache counts.
 
-        ``ids`` int64 [B, n]: the ids of the conversation; None with ``inputs_embeds``.
+        ``ids`` int64 [B, n]: the ids of the conversation; None with ``inputs_embeds``. Raises
+        ``ValueError`` if they are fewer than those of the prompt in the cache.
         """
         whole = inputs.get("inputs_embeds") if ids is None else ids
         if self.columns is None or whole is None:

@@ -26,7 +26,7 @@ SILENCE_S = 15.0  # seconds without an answer after which a request has failed
 
 
 def list_files(repo: str) -> dict[str, int]:
-    """Return the sizes in bytes of the files that loading needs, with one request to the hub.
+    """Return name -> bytes of the files that loading ``repo`` needs, by one request to the hub.
 
     Raises ``ModelError`` if the hub does not answer or the checkpoint has no safetensors files.
     """

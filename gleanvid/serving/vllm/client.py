@@ -72,11 +72,12 @@ class Server:
     def records(
         self, since: int = 0, uuid: str | None = None, stop: threading.Event | None = None
     ) -> dict[str, Any] | None:
-        """Return the server's method, its pruning rate, and its compression records.
+        """Return the server's "method" (settings), "pruning_rate" and compression "records".
 
         Only records numbered above ``since`` are returned; with ``uuid``, only those of the video
-        or image with this uuid. Return None if the server runs no method of GleanVID, or was
-        started without ``VLLM_PLUGINS=gleanvid`` or with another ``--worker-extension-cls``.
+        or image with this uuid. None if the server runs no method of GleanVID, or was started
+        without ``VLLM_PLUGINS=gleanvid`` or with another ``--worker-extension-cls``. Raises
+        ``ModelError`` if it does not answer, ``StoppedError`` once ``stop`` is set.
         """
         query = {"since": since} | ({} if uuid is None else {"uuid": uuid})
         try:

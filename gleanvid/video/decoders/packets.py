@@ -74,7 +74,7 @@ class Index:
 def opened(
     request: Request, threads: int = MAX_THREADS
 ) -> Iterator[tuple[InputContainer, VideoStream]]:
-    """Open a file and its main video stream, so that damaged data raises an error.
+    """Open a file and its main video stream, decoded by ``threads``; damaged data raises an error.
 
     Raises ``UnreadableVideoError`` if there is no readable video, or if it is too large or long.
     """
@@ -110,7 +110,7 @@ def _why_not_opened(request: Request) -> str:
 
 
 def scan(request: Request) -> Index:
-    """Read the times of all frames; decode only the first frame, for its size."""
+    """Read the times of all frames; decode only the first. Raises ``UnreadableVideoError``."""
     times, pts, orders, keys = [], [], [], []
     end, listed, reached = 0.0, True, 0
     first: VideoFrame | None = None
