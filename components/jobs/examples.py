@@ -31,7 +31,7 @@ class Example(NamedTuple):
 
     @property
     def has_forms(self) -> bool:
-        """Whether questions about the clip have the forms of Glimpse."""
+        """Whether the clip's file is Glimpse's, so questions need a wording that it knows."""
         return is_of_glimpse(self.path)
 
     @property

@@ -153,7 +153,10 @@ def view_of(
     path: str | None,
     example: Example | None,
 ) -> View:
-    """Return the viewer's content for ``runs``, by id; ``order``: indices of the runs A and B."""
+    """Return the viewer's content for ``runs``, by id; ``order``: indices of the runs A and B.
+
+    None leaves out what ``tokens``, ``path`` (the video) or ``example`` (its answers) would add.
+    """
     ids, facts = list(runs), example and example.facts
     question, model = sides.question, next(iter(runs.values())).model
     value = payload(

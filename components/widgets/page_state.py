@@ -67,7 +67,7 @@ class Inputs:
         return {**values, **self.gathered.read(values[self.gathered.box])}
 
     def example(self, path: str | None) -> Example | None:
-        """Return the clip at ``path`` as an example, if its questions have known forms."""
+        """Return the clip at ``path`` as an example, if it is one or a clip of Glimpse."""
         return self.examples.get(path or "") or uploaded(path)
 
     def by_key(self, values: Values) -> dict[str, Any]:

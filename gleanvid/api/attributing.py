@@ -29,10 +29,7 @@ def relevance(
 ) -> Relevance:
     """Measure how much an answer depends on each visual token.
 
-    Relevance measures how this model uses its input, not what is true. "gradient" takes one
-    backward pass, about four times the time of reading the prompt. "occlusion" hides the tokens of
-    one temporal unit after another, then blocks of tokens in the units that matter most.
-    "attention" averages the attention from the answer's tokens; it is cheap, but known to mislead.
+    This is how the model uses its input, not what is true.
 
     Args:
         video: see :func:`ask`.
@@ -40,7 +37,8 @@ def relevance(
         model: a loaded model, or a name that :func:`load_model` takes.
         answer: the answer whose probability is measured; None takes the model's own with all
             tokens.
-        by: "gradient", "occlusion" or "attention".
+        by: "gradient" (a backward pass: four times as long as reading the prompt), "occlusion"
+            (hides unit after unit, then blocks of tokens) or "attention" (cheap, may mislead).
         words: with "gradient", whether to also return a map for every word of the answer.
         passes: with "occlusion", maximum number of forward passes with hidden tokens.
         num_frames: number of frames to sample; overrides that of ``frames``.

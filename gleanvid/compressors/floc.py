@@ -32,10 +32,8 @@ class FLoC(Compressor):
     The method greedily maximises sum_i max_{j kept} cos(x_i, x_j) over all tokens i of the video.
     Each choice is the token that raises the sum most (its gain); ties go to the lower index.
 
-    The paper's lazy greedy algorithm chooses the same tokens. It recomputes a gain only if its
-    earlier value could still be the largest. In a video, gains are so close that each choice
-    recomputes dozens of them, each over all tokens. Here each choice updates all gains, but only
-    over the few tokens i whose nearest kept token changed. This takes less time.
+    The paper's lazy greedy algorithm chooses the same tokens. Here each choice updates all gains,
+    over the few tokens i whose nearest kept token changed, which is faster for videos.
 
     >>> FLoC(0.25).compress(VideoTokens(torch.eye(4).repeat(4, 1), (4, 2, 2))).keep.tolist()
     [0, 1, 2, 3]

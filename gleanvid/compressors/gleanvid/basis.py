@@ -43,12 +43,10 @@ class RowFilter:
 
         Also returns the distance of each row from the span of all rows before it, float64 [k].
 
-        A rejected row has the direction zero, and later rows are not made orthogonal to it, because
-        its own direction is rounding noise. The first test uses the distance of a row from all rows
-        before it. Near full rank it can reject a row that adds a direction, because a rejected row
-        before it has the same direction. So two more tests follow with ``again``, and on a CPU if
-        the first one rejects a row. The second uses the distance of a row from the rows that passed
-        the first. The third rejects a row if it is too near to rows that passed the second.
+        A rejected row has the direction zero, and later rows are not made orthogonal to it: it is
+        rounding noise. The first test uses the distance from all rows before. Near full rank it can
+        reject a row that is near a rejected one only. So two more tests follow with ``again``, and
+        on a CPU after a rejection: the distance from rows that passed the first, then the second.
         """
         wide, own = rows.double(), slice(len(rows))
         gram = torch.addmm(self._ridge[own, own], wide, wide.T)

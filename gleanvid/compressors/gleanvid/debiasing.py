@@ -26,12 +26,10 @@ def top_directions(
 ) -> Tensor:
     """Return the first right singular vectors of ``features`` [L, D] - ``mean`` [D].
 
-    They are orthonormal rows [r, D], r = min(rank, L, D), in the dtype of the features. Small
-    matrices use a dense eigensolver in float64. Large ones use a block Krylov method, which runs
-    until the residual of every direction has converged. In white noise many directions are nearly
-    equally strong, and the method may reach its limit of steps first. Its first direction then has
-    at least 1 - 1e-4 of the largest possible energy. ``pooled`` [P, D]: means over groups of
-    tokens. They give the block Krylov method a better start at less cost.
+    They are orthonormal rows [r, D], r = min(rank, L, D), in the dtype of the features: of small
+    matrices by a float64 eigensolver, else by a block Krylov method. That may stop early in white
+    noise, with at least 1 - 1e-4 of the largest energy in the first direction. ``pooled`` [P, D]:
+    means over groups of tokens, for a better start.
     """
     rank = min(rank, *features.shape)
     if rank == 0:

@@ -20,11 +20,9 @@ _COMPARISONS = 32
 def content_generator(tokens: VideoTokens, seed: int) -> torch.Generator:
     """Return a CPU generator seeded by ``seed``, the grid, and what the clip shows.
 
-    The features are reduced to 32 comparisons. Each tells which of two tokens of one unit has the
-    larger value in one channel; tokens and channel depend on the shape alone. A comparison changes
-    only if the difference of its two values is as small as their rounding errors. So another
-    machine, or the same features in another dtype, nearly always gives the same generator. A model
-    that runs in another precision computes features that for some clips give another generator.
+    The features are reduced to 32 comparisons of two tokens of a unit in one channel. These change
+    only if two values differ by rounding errors, so another machine or dtype nearly always gives
+    the same generator. A model in another precision may give another one.
     """
     text = f"{seed} {tokens.grid} {_comparisons(tokens).int().tolist()}"
     number = int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")

@@ -22,11 +22,9 @@ _here = threading.local()  # ``is_worker`` is set in the executor's thread
 def on_one_thread(work: Callable[[], Result], operations: float, device: torch.device) -> Result:
     """Return ``work()``, computed on a single CPU thread if it is small and on a CPU.
 
-    Small work consists of many short steps. With several threads, these wait for each other after
-    each step, which takes longer than the step.
-
-    It runs in a Python thread of its own. PyTorch's number of threads belongs to a thread, but
-    setting it also sets that of threads started later. So it is set once here, not at every call.
+    Several threads wait for each other after each short step, which takes longer than the step.
+    The work runs in a Python thread whose number of PyTorch threads is set once: setting it also
+    sets that of threads started later.
 
     Args:
         work: the computation.

@@ -46,9 +46,9 @@ class CachedPrompt:
     ids: Tensor | None = None
 
     def of_rows(self, inputs: Mapping[str, Any], ids: Tensor | None) -> CachedPrompt:
-        """Return the prompts with which conversations begin, if these are rows of the cache's.
+        """Return this with one row for each conversation: that of the prompt it begins with.
 
-        A cache may have been reordered, or some of its rows selected. ``inputs`` and ``ids``: see
+        So a cache may be reordered, or some of its rows selected. ``inputs`` and ``ids``: see
         :meth:`shortened`. Raises ``ValueError`` if a conversation begins with another prompt.
         """
         if ids is None or self.ids is None or not self._are_whole(inputs, ids):
