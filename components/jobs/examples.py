@@ -31,7 +31,7 @@ class Example(NamedTuple):
 
     @property
     def has_forms(self) -> bool:
-        """Whether the clip's file is Glimpse's, so questions need a wording that it knows."""
+        """Whether the file is a clip of Glimpse, whose questions have a fixed set of wordings."""
         return is_of_glimpse(self.path)
 
     @property
