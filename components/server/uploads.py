@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import ctypes
 import os
 import signal
 import tempfile
@@ -91,14 +92,31 @@ def uploaded(video: Any) -> str:
     return path
 
 
-def delete_old(folder: Path, keep_s: float) -> None:
-    """Delete files of visitors, and empty folders, that were last written ``keep_s`` ago."""
+def delete_old(folder: Path, keep_s: float) -> int:
+    """Delete files of visitors, and empty folders, that were last written ``keep_s`` ago.
+
+    Returns the number of deleted files and folders. After any, glibc gives freed memory back to the
+    system: it kept over 300 MiB after half an hour of attack.
+    """
+    deleted = 0
     for root, folders, files in os.walk(folder, topdown=False):
         for name in {*files, *folders} - {LINK}:
             path = Path(root, name)
             with suppress(OSError):  # deleted meanwhile, or a folder that is not empty
                 if time.time() - path.lstat().st_mtime > keep_s:
                     path.rmdir() if path.is_dir() else path.unlink()
+                    deleted += 1
+    if deleted:
+        give_back()
+    return deleted
+
+
+def give_back() -> None:
+    """Give freed memory back to the system; does nothing without glibc."""
+    with suppress(
+        AttributeError, OSError, TypeError
+    ):  # TypeError: Windows, where None names nothing
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 @contextmanager

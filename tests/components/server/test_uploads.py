@@ -121,3 +121,14 @@ def test_assets_linked_from_the_server_s_folder_are_neither_counted_nor_deleted(
         assert as_served(cache) == cache
     assert not os.path.exists(own) and (ASSETS / "style.css").is_file()
     assert as_served(ASSETS) == ASSETS
+
+
+def test_freed_memory_is_given_back_only_after_files_were_deleted(tmp_path, monkeypatch):
+    given = []
+    monkeypatch.setattr(uploads, "give_back", lambda: given.append(1))
+    folder = tmp_path / "files"
+    folder.mkdir()
+    (folder / "clip.mp4").write_bytes(b"x")
+    assert uploads.delete_old(folder, 3600.0) == 0 and not given
+    assert uploads.delete_old(folder, -1.0) == 1 and given == [1]
+    assert uploads.delete_old(folder, -1.0) == 0 and given == [1]
