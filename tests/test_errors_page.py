@@ -76,7 +76,7 @@ RAISED = {  # part of a message on the page -> what raises it
     "prompt-lookup decoding does not work with compression": (
         lambda model, process: compressed(model, process(), prompt_lookup_num_tokens=2)
     ),
-    "nothing was compressed yet: the model has not run a prompt with a video": too_early,
+    "nothing was compressed: no prompt with a video was read yet": too_early,
     "retention_ratio=0.05 is out of reach": (
         lambda *_: method_from("dycoke(0.05)").compress(
             VideoTokens.from_grid(torch.rand(4, 2, 2, 8))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Mapping
 from typing import Any
 
@@ -27,30 +26,31 @@ def images_alone(*sources: Mapping[str, Any]) -> bool:
     return images and not videos
 
 
-def refuse_packed(positions: Tensor, present: Tensor) -> None:
-    """Raise ``ValueError`` for rows of several prompts: ``positions`` [(3,) B, L] start again.
+def refuse_positions(
+    core: Any, positions: Tensor, present: Tensor, spans: list[list[Span]]
+) -> None:
+    """Refuse ``positions`` [(3,) B, L] of several prompts in a row, or of text for a video.
 
-    ``present`` bool [B, L]: False on padding.
+    transformers gives a video those of text, without a word, if it lacks the ids or the kinds of
+    tokens. ``present`` bool [B, L]: False on padding.
     """
-    furthest = positions.amax(0) if positions.ndim == 3 else positions
+    sections = positions.expand(3, *positions.shape[-2:])
+    furthest = sections.amax(0)
     first = furthest.gather(1, present.int().argmax(1, keepdim=True))
     if bool((((furthest == first) & present).sum(1) > 1).any()):
         raise ValueError(
             "the positions of a row start again, as in packed sequences: compressing() takes one "
             "prompt a row"
         )
-
-
-def refuse_text_positions(core: Any, inputs: Mapping[str, Any]) -> None:
-    """Raise ``ValueError`` if generate() would give visual tokens the positions of text."""
-    index = getattr(core, "get_rope_index", None)
-    needed = index is not None and "mm_token_type_ids" in inspect.signature(index).parameters
-    given = (inputs.get("mm_token_type_ids"), inputs.get("position_ids"))
-    if needed and have_pixels(inputs) and all(value is None for value in given):
-        raise ValueError(
-            "mm_token_type_ids is missing, and generate() would give the video the positions of "
-            "text: pass all that the processor returns"
-        )
+    if not hasattr(core, "get_rope_index"):
+        return
+    for row, span in ((row, span) for row, videos in enumerate(spans) for span in videos):
+        height, width = sections[1:, row, span.columns]
+        if max(span.grid[1:]) > 1 and torch.equal(height, width):
+            raise ValueError(
+                "the tokens of a video have the positions of text: pass input_ids and "
+                "mm_token_type_ids, as the processor returns them, and no inputs_embeds"
+            )
 
 
 def expand_positions(

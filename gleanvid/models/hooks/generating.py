@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from gleanvid.models.hooks.arguments import have_pixels, refuse_text_positions
+from gleanvid.models.hooks.arguments import have_pixels
 from gleanvid.models.hooks.decoding import cached_length, passed_cache
 from gleanvid.models.hooks.shortening import PromptHook
 from gleanvid.models.hooks.turns import prompt_in, remember, restored
@@ -36,7 +36,6 @@ def watched_generate(hf_model: Any, hook: PromptHook) -> Iterator[None]:
         given = kwargs | {"input_ids": ids}
         stated = (kwargs, kwargs.get("generation_config"), *args[1:2], hf_model.generation_config)
         _refuse(*stated)
-        refuse_text_positions(hook.layout.core, kwargs)
         if _frames_would_mix(hf_model, given):
             newer = "use a newer one (5.23 is known to work)"
             _refuse_repeats(f"mixes up the frames of repeated prompts; {newer}", *stated)
@@ -87,9 +86,8 @@ def _generate(original: Any, args: tuple[Any, ...], kwargs: dict[str, Any], ids:
 def _refuse(*settings: Any) -> None:
     for name, method in REFUSED.items():
         for source in settings:
-            value = _value(source, name)
-            if value is not None:
-                raise ValueError(f"{name}={value!r}: {method} does not work with compression")
+            if _value(source, name) is not None:
+                raise ValueError(f"{name}: {method} does not work with compression")
 
 
 def _frames_would_mix(hf_model: Any, inputs: Mapping[str, Any]) -> bool:

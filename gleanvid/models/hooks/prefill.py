@@ -40,11 +40,12 @@ class Prefill:
     def compressions(self) -> Rows:
         """Compression records of the first stage: for each prompt a list, one record a video.
 
-        Raises ``ValueError`` if no video was compressed yet.
+        Raises ``ValueError`` if no video was compressed.
         """
         if not self.stages:
             raise ValueError(
-                "nothing was compressed yet: the model has not run a prompt with a video"
+                "nothing was compressed: no prompt with a video was read yet, or the compressor is "
+                'None, which keeps no record (take "full")'
             )
         return self.stages[min(self.stages)]
 
@@ -52,7 +53,7 @@ class Prefill:
     def compression(self) -> Compression:
         """Compression record of the first stage, for one prompt with one video.
 
-        Raises ``ValueError`` for several prompts or videos, and if no video was compressed yet.
+        Raises ``ValueError`` for several prompts or videos, and if no video was compressed.
         """
         rows = self.compressions
         if [len(videos) for videos in rows] != [1]:

@@ -208,16 +208,23 @@ def test_packed_rows_are_refused(qwen3):
 
 
 @scripted
-def test_generate_without_the_kinds_of_tokens_is_refused_where_positions_need_them(adapter):
-    inputs = model_inputs(adapter, QUESTIONS[:1])
-    inputs.pop("mm_token_type_ids", None)
-    with compressing(adapter.hf_model, QUARTER):
-        if hasattr(adapter.layout.core, "get_rope_index"):
-            with pytest.raises(ValueError, match="mm_token_type_ids is missing"):
-                generate(adapter, inputs, 2)
-            generate(adapter, model_inputs(adapter, QUESTIONS[:1]), 2)
-        else:
-            generate(adapter, inputs, 2)
+def test_video_with_the_positions_of_text_is_refused(adapter):
+    model, inputs = adapter.hf_model, model_inputs(adapter, QUESTIONS[:1])
+    ids = inputs["input_ids"]
+    if not hasattr(adapter.layout.core, "get_rope_index"):
+        pytest.skip("this family has no multimodal positions")
+    without = {name: value for name, value in inputs.items() if name != "mm_token_type_ids"}
+    embedded = inputs | {"input_ids": None, "inputs_embeds": model.get_input_embeddings()(ids)}
+    with compressing(model, QUARTER):
+        for way in (
+            lambda: generate(adapter, without, 2),
+            lambda: model(**without),
+            lambda: model(**embedded),
+            lambda: model(**inputs, position_ids=torch.arange(ids.shape[1])[None]),
+        ):
+            with pytest.raises(ValueError, match="mm_token_type_ids"):
+                way()
+        generate(adapter, inputs, 2)
 
 
 @scripted
