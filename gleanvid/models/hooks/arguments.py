@@ -26,13 +26,11 @@ def images_alone(*sources: Mapping[str, Any]) -> bool:
     return images and not videos
 
 
-def refuse_positions(
-    core: Any, positions: Tensor, present: Tensor, spans: list[list[Span]]
-) -> None:
-    """Refuse ``positions`` [(3,) B, L] of several prompts in a row, or of text for a video.
+def check_prompts(core: Any, positions: Tensor, present: Tensor, spans: list[list[Span]]) -> None:
+    """Refuse several prompts in a row, videos with positions of text, and hidden visual tokens.
 
-    transformers gives a video those of text, without a word, if it lacks the ids or the kinds of
-    tokens. ``present`` bool [B, L]: False on padding.
+    transformers gives a video the positions of text, without a word, if it lacks the ids or the
+    kinds of tokens. ``positions`` [(3,) B, L]; ``present`` bool [B, L]: False on padding.
     """
     sections = positions.expand(3, *positions.shape[-2:])
     furthest = sections.amax(0)
@@ -42,11 +40,15 @@ def refuse_positions(
             "the positions of a row start again, as in packed sequences: compressing() takes one "
             "prompt a row"
         )
-    if not hasattr(core, "get_rope_index"):
-        return
+    multimodal = hasattr(core, "get_rope_index")
     for row, span in ((row, span) for row, videos in enumerate(spans) for span in videos):
+        if not bool(present[row, span.columns].all()):
+            raise ValueError(
+                "attention_mask hides tokens of a video: leave its frames out instead, as hidden "
+                "tokens could be kept"
+            )
         height, width = sections[1:, row, span.columns]
-        if max(span.grid[1:]) > 1 and torch.equal(height, width):
+        if multimodal and max(span.grid[1:]) > 1 and torch.equal(height, width):
             raise ValueError(
                 "the tokens of a video have the positions of text: pass input_ids and "
                 "mm_token_type_ids, as the processor returns them, and no inputs_embeds"

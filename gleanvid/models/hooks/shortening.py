@@ -17,10 +17,10 @@ from torch import Tensor, nn
 
 from gleanvid.compressors.base import Compressor
 from gleanvid.models.hooks.arguments import (
+    check_prompts,
     expand_positions,
     have_pixels,
     images_alone,
-    refuse_positions,
     shortened,
 )
 from gleanvid.models.hooks.decoding import Prefilled, cached_length, passed_cache
@@ -178,7 +178,7 @@ class PromptHook:
         positions = expand_positions(kwargs.get("position_ids"), count, length, embeds.device)
         if not self.layout.masked:
             refuse_other_masks(kwargs.get("attention_mask"), present)
-        refuse_positions(self.layout.core, positions, present, spans)
+        check_prompts(self.layout.core, positions, present, spans)
         records = self._compress(embeds, present, spans)
         plan = plan_prompt(present, spans, records)
         self.prefill.prompt_tokens = present.sum(1).tolist()

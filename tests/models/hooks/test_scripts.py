@@ -228,6 +228,17 @@ def test_video_with_the_positions_of_text_is_refused(adapter):
 
 
 @scripted
+def test_mask_that_hides_visual_tokens_is_refused(adapter):
+    inputs = model_inputs(adapter, QUESTIONS[:1])
+    positions = original_positions(adapter.hf_model, inputs)
+    mask = inputs["attention_mask"].clone()
+    mask[0, (inputs["input_ids"][0] == adapter.layout.video_token_id).nonzero()[5]] = 0
+    hidden = pytest.raises(ValueError, match="hides tokens of a video")
+    with hidden, compressing(adapter.hf_model, QUARTER):
+        adapter.hf_model(**inputs | {"attention_mask": mask, "position_ids": positions})
+
+
+@scripted
 def test_mask_that_is_more_than_causal_is_refused(adapter):
     if adapter.layout.masked:
         pytest.skip("this family makes such masks itself")
