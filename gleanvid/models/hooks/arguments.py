@@ -27,10 +27,11 @@ def images_alone(*sources: Mapping[str, Any]) -> bool:
 
 
 def check_prompts(core: Any, positions: Tensor, present: Tensor, spans: list[list[Span]]) -> None:
-    """Refuse several prompts in a row, videos with positions of text, and hidden visual tokens.
+    """Check a call: one prompt a row, a video with positions of its own, no visual token hidden.
 
     transformers gives a video the positions of text, without a word, if it lacks the ids or the
-    kinds of tokens. ``positions`` [(3,) B, L]; ``present`` bool [B, L]: False on padding.
+    kinds of tokens. ``positions`` [(3,) B, L]; ``present`` bool [B, L]: False on padding. Raises
+    ``ValueError``.
     """
     sections = positions.expand(3, *positions.shape[-2:])
     furthest = sections.amax(0)
