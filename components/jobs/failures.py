@@ -37,15 +37,26 @@ class FailureLog:
         lines = "".join(traceback.format_exception(error, limit=-20))[-LONGEST_TRACEBACK:]
         self._log("unexpected failure\n%s", indent(printable(lines, keep="\n"), "    "))
 
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Let an error of another logger through, such as uvicorn's, if it is within the limit.
+
+        Symptom: every cancelled call wrote "ASGI callable returned without completing response".
+        """
+        return record.levelno < logging.ERROR or self._counted()
+
     def _log(self, text: str, detail: str) -> None:
+        if self._counted():
+            log.error(text, detail)
+
+    def _counted(self) -> bool:
+        """Count a failure; return whether it is to be logged."""
         now = time.monotonic()
         if now - self._begun > 60.0:
             self._begun, self._count = now, 0
         self._count += 1
-        if self._count <= FAILURES:
-            log.error(text, detail)
-        if self._count == FAILURES:
+        if self._count == FAILURES + 1:
             log.error("Further failures are not logged for up to a minute.")
+        return self._count <= FAILURES
 
 
 FAILURE_LOG = FailureLog()

@@ -6,6 +6,7 @@ a Gradio without the fault is installed: delete the patch then.
 
 from __future__ import annotations
 
+import logging
 import secrets
 from typing import Any
 
@@ -38,6 +39,7 @@ class FilesOnly(GradioMultiPartParser):
 def apply() -> None:
     """Patch Gradio, for all applications of this process."""
     routes.traceback = queueing.traceback = FAILURE_LOG  # type: ignore[assignment]
+    logging.getLogger("uvicorn.error").addFilter(FAILURE_LOG)
     route_utils.GradioMultiPartParser = FilesOnly  # type: ignore[misc]
 
 
