@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from gleanvid import models
+from gleanvid.api.arguments import Clip, as_clip
 from gleanvid.attribution.measure import PASSES, check_way, measure_prompt
 from gleanvid.attribution.prompt import AnsweredPrompt, find_single_video
 from gleanvid.attribution.relevance import Relevance
@@ -20,7 +21,6 @@ from gleanvid.models.base import ModelAdapter
 from gleanvid.models.families import family_of
 from gleanvid.models.hooks.interrupt import interruptible
 from gleanvid.models.hooks.prefill import Prefill
-from gleanvid.types import Video
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -68,7 +68,7 @@ def compressing(
 
 
 def processor_kwargs(
-    model: Any, video: Video, *, processor: Any = None, max_pixels: int | None = None
+    model: Any, video: Clip, *, processor: Any = None, max_pixels: int | None = None
 ) -> dict[str, Any]:
     """Return what your own processor takes besides text, so that its tokens are those of `ask`.
 
@@ -77,7 +77,7 @@ def processor_kwargs(
 
     Args:
         model: a model from :func:`load_model`, or one of transformers together with ``processor``.
-        video: the frames.
+        video: see :func:`ask`; a file is read with 32 frames.
         processor: the processor of your own model.
         max_pixels: bound on the pixels of all frames together; None: the processor's own.
 
@@ -91,13 +91,14 @@ def processor_kwargs(
     >>> inputs["video_grid_thw"].tolist()
     [[2, 20, 20]]
     """
+    clip = as_clip(video)
     if isinstance(model, ModelAdapter):
-        return model.processor_options(video, max_pixels)
+        return model.processor_options(clip, max_pixels)
     if processor is None:
         raise TypeError(f"{type(model).__name__} needs its processor: pass processor=processor")
     hf_model, _ = models.with_layout(model, processor)
     family = family_of(hf_model.config, type(hf_model).__name__)
-    return family(type(hf_model).__name__, hf_model, processor).processor_options(video, max_pixels)
+    return family(type(hf_model).__name__, hf_model, processor).processor_options(clip, max_pixels)
 
 
 def relevance_of(

@@ -1,12 +1,14 @@
 """Inputs that a user's own processor makes: as many tokens as `ask` uses, with the true times."""
 
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import gleanvid
 from gleanvid.types import Video
+from gleanvid.video import read_video
 from tests.models.oracle import EveryNth
 from tests.models.tiny import noise_video
 
@@ -70,3 +72,10 @@ def test_processor_alone_makes_other_tokens_of_a_large_clip(qwen3):
 def test_model_without_its_processor_is_refused(qwen3):
     with pytest.raises(TypeError, match="pass processor=processor"):
         gleanvid.processor_kwargs(qwen3.hf_model, CLIP)
+
+
+@pytest.mark.parametrize("every_adapter", TOLD[:1], indirect=True)
+def test_file_is_read_as_ask_reads_it(every_adapter):
+    file = Path(__file__).parents[2] / "assets/clips/glimpse_1.mp4"
+    read = [gleanvid.processor_kwargs(every_adapter, clip) for clip in (file, read_video(file, 32))]
+    assert np.array_equal(*(np.asarray(options["videos"][0]) for options in read))
