@@ -96,7 +96,7 @@ def delete_old(folder: Path, keep_s: float) -> int:
     """Delete files of visitors, and empty folders, that were last written ``keep_s`` ago.
 
     Returns the number of deleted files and folders. After any, glibc gives freed memory back to the
-    system: it kept over 300 MiB after half an hour of attack.
+    system, which it would keep.
     """
     deleted = 0
     for root, folders, files in os.walk(folder, topdown=False):
@@ -113,9 +113,7 @@ def delete_old(folder: Path, keep_s: float) -> int:
 
 def give_back() -> None:
     """Give freed memory back to the system; does nothing without glibc."""
-    with suppress(
-        AttributeError, OSError, TypeError
-    ):  # TypeError: Windows, where None names nothing
+    with suppress(AttributeError, OSError, TypeError):  # TypeError: on Windows
         ctypes.CDLL(None).malloc_trim(0)
 
 

@@ -63,7 +63,6 @@ def test_clicking_a_token_in_edit_mode_toggles_it_and_asks_with_the_edited_mask(
     assert page.get_by_role("group", name="Edit B").is_hidden() and note.is_hidden()
 
 
-@pytest.mark.slow  # the tests beside it click and type
 def test_rectangle_in_edit_mode_gives_all_its_tokens_the_inverted_state_of_its_first_token(page):
     page.get_by_role("checkbox", name="All units").check()
     places = [row * COLUMNS + column for row in (1, 2) for column in (2, 3, 4)]

@@ -32,7 +32,7 @@ def test_uploaded_clip_can_be_asked_about_compared_and_exported(visit, clips):
     assert hosts == {"127.0.0.1"} and visit.errors == []
 
 
-@pytest.mark.slow  # components/server/test_saved_run.py shows it without a browser
+@pytest.mark.slow  # components/server/test_saved_run.py opens saved runs
 def test_run_saved_from_the_page_can_be_opened_again(visit, tmp_path):
     ask(visit, "Which one?")
     answered(visit)

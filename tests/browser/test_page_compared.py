@@ -129,7 +129,7 @@ def put_list(visit, listed):
     visit.get_by_text(f"Compare asks {len(listed)} questions").wait_for()
 
 
-@pytest.mark.slow  # components/compare/test_quality.py shows it without a browser
+@pytest.mark.slow  # components/compare/test_comparing.py shows it without a browser
 def test_list_of_questions_reports_correct_answers_and_opens_the_run_of_each_question(
     visit, library
 ):
@@ -160,7 +160,6 @@ def test_list_of_questions_reports_correct_answers_and_opens_the_run_of_each_que
     until(visit, lambda: box.input_value() == "Where to?")
 
 
-@pytest.mark.slow  # components/compare/test_rows.py shows it without a browser
 def test_rows_of_an_earlier_table_stay_empty_until_their_button_runs_them(visit):
     tab(visit, "Compare")
     for method in ("VidCom2", "V-CAST", "VisionZip", "DivPrune"):

@@ -63,7 +63,7 @@ def test_question_about_a_filmed_clip_is_answered_by_the_model_that_one_button_l
     assert not page.locator("#gv-offer").is_visible() and page.errors == []
 
 
-@pytest.mark.slow  # components/models/test_picker.py shows it without a browser
+@pytest.mark.slow  # components/models/test_choosing.py shows it without a browser
 def test_model_picker_refuses_an_unknown_model_cancels_a_download_and_loads_a_model(page):
     page.get_by_role("button", name="Load a model").click()
     page.get_by_label("Known checkpoints").click()

@@ -27,7 +27,6 @@ def answered(page, asked):
     return asked[-1]
 
 
-@pytest.mark.slow  # components/widgets/test_controls.py shows it without a browser
 def test_setting_moved_and_moved_back_gives_the_original_compressor(page, asked):
     first = answered(page, asked)
     for name in ("alpha min", "tau", "Retention"):

@@ -123,7 +123,6 @@ def test_saved_run_with_very_many_archive_members_is_refused(tmp_path):
     assert sentence == bounds.NO_RUN and mib < 40
 
 
-@pytest.mark.slow  # the store's tests count the bytes of every run
 def test_opening_the_largest_saved_run_takes_little_more_memory_than_its_arrays(tmp_path):
     path = write_largest_run(tmp_path)
     sentence, mib, run = opened(path)
