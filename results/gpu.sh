@@ -31,6 +31,7 @@ step qwen3-vl-8b 230
 step llava-onevision-7b 70
 step more 60
 [ "$DRY" ] && exit
+rm -f "$OUT"/*.part
 (cd "$OUT" && tar -czf gpu.tar.gz log.txt ./*.json*)
 echo "written to $OUT in $SECONDS s; failed: ${FAILED[*]:-none}"
 [ ${#FAILED[@]} = 0 ]

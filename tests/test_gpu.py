@@ -45,3 +45,15 @@ def test_a_row_that_fails_says_why_and_leaves_the_others(tmp_path, monkeypatch):
     rows = json.loads((tmp_path / "more.json").read_text())["rows"]
     errors = [row.get("error") for row in rows]
     assert errors == [None, "RuntimeError: capture refused", *[None] * 3]
+
+
+def test_a_family_that_cannot_be_made_leaves_the_other_rows_of_right(tmp_path, monkeypatch):
+    def no_package(folder):
+        raise ImportError("Package `num2words` is required")
+
+    monkeypatch.setattr(gpu, "EVERY", {"smolvlm": no_package})
+    monkeypatch.setattr(gpu, "_built_in", lambda device: {"kept_by_both": [float("nan")]})
+    gpu.main(["right", "--device", "cpu", "--tiny", "--out", str(tmp_path)])
+    first, *rest = json.loads((tmp_path / "right.json").read_text())["rows"]
+    assert first == {"model": "builtin", "kept_by_both": [None]}
+    assert [row["error"].split(":")[0] for row in rest] == ["ImportError"] * 2

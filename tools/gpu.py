@@ -27,7 +27,7 @@ from gleanvid.compressors import COMPRESSORS, GleanVID
 from gleanvid.evaluation.bench import bench_compress, bench_model
 from gleanvid.evaluation.bench.bench_model_table import table
 from gleanvid.evaluation.check.check import check
-from gleanvid.evaluation.files import write_whole
+from gleanvid.evaluation.files import finite, write_whole
 from gleanvid.evaluation.provenance import describe_machine
 from gleanvid.glimpse.questions.clips import ask_about, make_video
 from gleanvid.models import load_model
@@ -54,6 +54,14 @@ ROUNDS = {  # frames and retention ratios, the most telling first
 
 
 def right(device: torch.device, tiny: bool, out: Path) -> Iterator[dict]:
+    yield {"model": "builtin"} | attempt(_built_in, device)
+    for family, make in list(EVERY.items())[: 1 if tiny else None]:
+        for dtype in ("bfloat16", "float16"):
+            yield {"family": family, "dtype": dtype} | attempt(_check, make, device, dtype)
+
+
+def _built_in(device) -> dict:
+    """Compare answers and kept tokens of the built-in model on the device with the CPU's."""
     questions = [(make_video(0, "test", clip), ask_about(0, "test", clip)[0]) for clip in range(4)]
     runs = [
         [_answer(model, video, question.text) for video, question in questions]
@@ -64,12 +72,7 @@ def right(device: torch.device, tiny: bool, out: Path) -> Iterator[dict]:
         float(torch.isin(cpu.compression.keep, ours.compression.keep).float().mean())
         for cpu, ours in zip(*runs, strict=True)
     ]
-    yield {"model": "builtin", "answers_equal": equal, "kept_by_both": kept}
-    for family, make in list(EVERY.items())[: 1 if tiny else None]:
-        with tempfile.TemporaryDirectory() as folder:
-            make(Path(folder))
-            for dtype in ("bfloat16", "float16"):
-                yield {"model": family, "dtype": dtype} | attempt(_check, folder, device, dtype)
+    return {"answers_equal": equal, "kept_by_both": kept}
 
 
 def _answer(model, video, question, compressor=None):
@@ -77,11 +80,10 @@ def _answer(model, video, question, compressor=None):
     return answer(key, question, model, compressor or GleanVID(0.25), Sampling(16))
 
 
-def _check(folder, device, dtype) -> dict:
-    report = check(load_model(folder, device=device, dtype=dtype), noise_video(8))
-    prefill = report.findings["prefill"]
-    found = {"failed": report.failed, "figure": prefill.figure, "allowed": prefill.bound}
-    return found | {"with_an_error": prefill.control}
+def _check(make, device, dtype) -> dict:
+    with tempfile.TemporaryDirectory() as folder:
+        make(Path(folder))
+        return check(load_model(folder, device=device, dtype=dtype), noise_video(8)).as_dict()
 
 
 def compress(device: torch.device, tiny: bool, out: Path) -> Iterator[dict]:
@@ -91,12 +93,15 @@ def compress(device: torch.device, tiny: bool, out: Path) -> Iterator[dict]:
         for *grid, width in grids:
             tokens = bench_compress.made_up_tokens(tuple(grid), width, str(device))
             chosen = methods(names, 0.25)
-            report = bench_compress.measure(chosen, tokens, 2 if tiny else repeats)
+            report = attempt(bench_compress.measure, chosen, tokens, 2 if tiny else repeats)
+            if "error" in report:
+                yield {"methods": names, "grid": grid} | report
+                continue
             print(bench_compress.table(report), flush=True)
             by_name = {method.name: method for method in chosen}
             for row in report["rows"]:
                 if method := by_name.get(row["compressor"]):
-                    row |= _profiled(method, tokens, out / "trace.json.gz")
+                    row |= attempt(_profiled, method, tokens, out / "trace.json.gz")
             yield report
 
 
@@ -198,7 +203,7 @@ def main(words: list[str] | None = None) -> None:
         )
     for row in rows:
         report["rows"].append(row)
-        write_whole(asked.out / f"{asked.step}.json", json.dumps(report, indent=1) + "\n")
+        write_whole(asked.out / f"{asked.step}.json", json.dumps(finite(report), indent=1) + "\n")
         print(json.dumps(row)[:300], flush=True)
 
 
